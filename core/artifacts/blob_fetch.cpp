@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/artifacts/ranges/ahead_files.h"
 #include "core/artifacts/tries.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
@@ -29,13 +30,13 @@ void BlobFetch::bring(const ArtifactFile& file, const std::string& key,
   std::uint64_t had = blob.size();
   const bool whole = bring_from_peers(file, key, blob);
   from_peers_ += grown(had, blob.size());
-  if (whole) return uses_.cache.keep(blob, file);
+  if (whole) return keep(blob, file);
   had = blob.size();
   if (is_large(blob)) {
     auto connections = source_connections(file, key);
     if (bring_ranges(connections, file, blob)) {
       from_sources_ += grown(had, blob.size());
-      return uses_.cache.keep(blob, file);
+      return keep(blob, file);
     }
   }
   std::string reasons;
@@ -43,11 +44,16 @@ void BlobFetch::bring(const ArtifactFile& file, const std::string& key,
     const Transfer transfer = bring_from(*source, file, key, blob);
     if (transfer.outcome == Outcome::done) {
       from_sources_ += grown(had, blob.size());
-      return uses_.cache.keep(blob, file);
+      return keep(blob, file);
     }
     reasons += (reasons.empty() ? "" : "; ") + transfer.why;
   }
   throw Error(Code::failed, reasons);
+}
+
+void BlobFetch::keep(PartialBlob& blob, const ArtifactFile& file) const {
+  remove_ahead_files(blob);
+  uses_.cache.keep(blob, file);
 }
 
 // Ranges are for what is worth several requests.

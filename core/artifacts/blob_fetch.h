@@ -47,6 +47,7 @@ class BlobFetch {
   std::vector<RangeConnection> source_connections(const ArtifactFile& file,
                                                   const std::string& key) const;
   bool is_large(const PartialBlob& blob) const;
+  void keep(PartialBlob& blob, const ArtifactFile& file) const;
   Transfer bring_from(ArtifactSource& source, const ArtifactFile& file, const std::string& key,
                       PartialBlob& blob) const;
 

@@ -39,11 +39,12 @@ std::string resolved(const std::string& url, const std::string& location) {
   return good ? text : "";
 }
 
-// From https never to http, and never to this machine's own services.
+// To https, or within this machine; from elsewhere never to this machine's own services.
 bool may_follow(const HttpUrl& from, const std::string& to) {
   try {
     const HttpUrl next = parse_http_url(to);
-    return (next.secure || !from.secure) && (!next.loopback() || from.loopback());
+    return (next.secure || (next.loopback() && !from.secure)) &&
+           (!next.loopback() || from.loopback());
   } catch (const Error&) {
     return false;
   }

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include "core/artifacts/ranges/ahead_files.h"
+#include "core/artifacts/ranges/range_plan.h"
 #include "core/artifacts/tries.h"
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
@@ -22,9 +24,9 @@ class RangeFetch {
  public:
   RangeFetch(std::vector<RangeConnection>& connections, PartialBlob& blob, const RangeSizes& sizes)
       : connections_(connections),
-        write_([&blob](std::string_view bytes) { blob.append(bytes); }),
         whole_(blob.wanted()),
-        plan_(blob.size(), blob.wanted(), sizes, write_),
+        ahead_(blob),
+        plan_(blob.size(), blob.wanted(), sizes, storage(blob), ahead_.kept()),
         stops_(connections.size()) {}
 
   void run(const std::stop_token& stop) {
@@ -39,6 +41,13 @@ class RangeFetch {
   }
 
  private:
+  RangePlan::Storage storage(PartialBlob& blob) {
+    return {.write = [&blob](std::string_view bytes) { blob.append(bytes); },
+            .keep = [this](std::uint64_t first,
+                           std::string_view bytes) { ahead_.append(first, bytes); },
+            .write_kept = [this](std::uint64_t first) { ahead_.move_to_blob(first); }};
+  }
+
   // All ranges of one connection, until there are none or it is of no use.
   void serve(std::size_t i) {
     const std::stop_token stop = stops_[i].get_token();
@@ -72,7 +81,11 @@ class RangeFetch {
         connection.key, {.first = range.first, .end = range.end, .whole = whole_}, take, stop);
     const std::lock_guard lock(mutex_);
     came.all = plan_.release(i);
-    if (came.all) connection.last = {};
+    if (came.all) {
+      connection.last = {};
+    } else if (connection.last.outcome == Transfer::Outcome::done) {
+      connection.last.outcome = Transfer::Outcome::again;  // a server that sends less at once
+    }
     changed_.notify_all();
     return came;
   }
@@ -81,10 +94,7 @@ class RangeFetch {
     std::unique_lock lock(mutex_);
     while (!plan_.whole() && !failure_ && !stops_[i].stop_requested()) {
       if (const auto range = plan_.next(i, RangeClock::now())) {
-        if (range->loser) {
-          connections_[*range->loser].slow = true;
-          stops_[*range->loser].request_stop();
-        }
+        if (range->loser) stops_[*range->loser].request_stop();
         return range;
       }
       changed_.wait_for(lock, k_look);
@@ -123,8 +133,8 @@ class RangeFetch {
   }
 
   std::vector<RangeConnection>& connections_;
-  const RangePlan::Write write_;
   const std::uint64_t whole_;
+  AheadFiles ahead_;
   std::mutex mutex_;
   std::condition_variable changed_;
   RangePlan plan_;

@@ -8,22 +8,16 @@
 #include <vector>
 
 #include "core/artifacts/partial_blob.h"
-#include "core/artifacts/ranges/range_plan.h"
+#include "core/artifacts/ranges/range_options.h"
 #include "core/artifacts/source.h"
 
 namespace navtalk {
-
-struct RangeOptions {
-  RangeSizes sizes{};
-  std::size_t to_one_source = 4, connections = 8;  // at most
-};
 
 struct RangeConnection {
   std::unique_ptr<ArtifactSource> source;
   std::string key;
   std::size_t peer = 0;  // of Peers
   Transfer last{};       // what ended it; done: nothing did
-  bool slow = false;     // it lost a range to a faster one
 };
 
 // Appends what the blob lacks, as far as the connections have it; true when all bytes are there, right or

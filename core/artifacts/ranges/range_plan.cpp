@@ -14,6 +14,18 @@ constexpr double k_slower = 2;
 
 }  // namespace
 
+RangePlan::RangePlan(std::uint64_t written, std::uint64_t whole, RangeSizes sizes, Storage storage,
+                     const std::vector<AheadFiles::Kept>& kept)
+    : whole_(whole),
+      sizes_(sizes),
+      storage_(std::move(storage)),
+      written_(written),
+      given_(written) {
+  for (const auto& [first, bytes] : kept)
+    parts_.emplace(first, Part{.end = first + bytes, .have = bytes, .kept = true});
+  write_arrived();
+}
+
 RangePlan::Parts::iterator RangePlan::held_by(std::size_t connection) {
   return std::find_if(parts_.begin(), parts_.end(),
                       [&](const auto& part) { return part.second.holder == connection; });
@@ -39,10 +51,19 @@ std::optional<RangePlan::Range> RangePlan::next(std::size_t connection, Time now
     return !part.second.holder && part.first + part.second.have < part.second.end;
   });
   if (left != parts_.end()) return give(left, connection, now);
-  if (given_ == whole_ || given_ - written_ >= sizes_.ahead) return take_over(connection, now);
+  const auto fresh = new_part();
+  return fresh == parts_.end() ? take_over(connection, now) : give(fresh, connection, now);
+}
+
+// The first range that nobody had; the end when there is none, or too much waits already.
+RangePlan::Parts::iterator RangePlan::new_part() {
+  given_ = std::max(given_, written_);
+  auto behind = parts_.lower_bound(given_);
+  for (; behind != parts_.end() && behind->first == given_; ++behind) given_ = behind->second.end;
+  if (given_ == whole_ || given_ - written_ >= sizes_.ahead) return parts_.end();
   const std::uint64_t first = given_;
-  given_ += std::min(sizes_.range, whole_ - first);
-  return give(parts_.emplace(first, Part{.end = given_}).first, connection, now);
+  given_ = std::min(first + sizes_.range, behind == parts_.end() ? whole_ : behind->first);
+  return parts_.emplace(first, Part{.end = given_}).first;
 }
 
 std::optional<RangePlan::Range> RangePlan::take_over(std::size_t connection, Time now) {
@@ -78,10 +99,11 @@ bool RangePlan::receive(std::size_t connection, std::string_view bytes, Time now
     speed.time += now - part->second.since;
   }
   if (at == written_) {
-    write_(bytes);
+    storage_.write(bytes);
     written_ += bytes.size();
-  } else {
-    part->second.waiting += bytes;
+  } else if (!bytes.empty()) {
+    storage_.keep(part->first, bytes);
+    part->second.kept = true;
   }
   write_arrived();
   return all_wanted;
@@ -91,10 +113,10 @@ bool RangePlan::receive(std::size_t connection, std::string_view bytes, Time now
 void RangePlan::write_arrived() {
   while (!parts_.empty()) {
     const auto front = parts_.begin();
-    if (!front->second.waiting.empty() && front->first == written_) {
-      write_(front->second.waiting);
-      written_ += front->second.waiting.size();
-      front->second.waiting = {};
+    if (front->second.kept && front->first == written_) {
+      storage_.write_kept(front->first);
+      written_ += front->second.have;
+      front->second.kept = false;
     }
     if (written_ < front->second.end) return;
     parts_.erase(front);

@@ -1,6 +1,6 @@
 // Which connection fetches which bytes of a file, and which of them can be written now. The file on the
 // disk always is a beginning of the content, so that its size alone says what a killed process has kept;
-// what comes ahead of that waits in memory:
+// what comes ahead of that waits beside it (ahead_files.h):
 //
 //   0          written       written + ahead                   whole
 //   |##########|>>>>...|>>>>>>>|>.....|                         |
@@ -15,29 +15,32 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/artifacts/ranges/ahead_files.h"
+#include "core/artifacts/ranges/range_options.h"
 
 namespace navtalk {
-
-struct RangeSizes {
-  std::uint64_t range = std::uint64_t{8} << 20;   // bytes that a connection is given at once
-  std::uint64_t ahead = std::uint64_t{64} << 20;  // bytes that may be behind the written ones
-};
 
 class RangePlan {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  using Write = std::function<void(std::string_view)>;  // appends to the file
+  // Where the bytes go.
+  struct Storage {
+    std::function<void(std::string_view)> write;                      // to the end of the file
+    std::function<void(std::uint64_t first, std::string_view)> keep;  // to the end of a range ahead
+    std::function<void(std::uint64_t first)> write_kept;  // the range to the end of the file
+  };
 
   struct Range {
     std::uint64_t first = 0, end = 0;
     std::optional<std::size_t> loser{};  // the connection from which it was taken
   };
 
-  // `written` bytes of `whole` are there. `write` outlives this.
-  RangePlan(std::uint64_t written, std::uint64_t whole, RangeSizes sizes, const Write& write)
-      : whole_(whole), sizes_(sizes), write_(write), written_(written), given_(written) {}
+  // `written` bytes of `whole` are there, and `kept` ranges ahead of them.
+  RangePlan(std::uint64_t written, std::uint64_t whole, RangeSizes sizes, Storage storage,
+            const std::vector<AheadFiles::Kept>& kept = {});
 
   // What the connection fetches next: what was given back, what nobody has yet, or the rest of a range
   // whose connection is so slow that this one has it in less than half the time. nullopt: nothing for now.
@@ -51,7 +54,7 @@ class RangePlan {
  private:
   struct Part {
     std::uint64_t end = 0, have = 0;  // of the content; bytes that came
-    std::string waiting{};            // of these, what is not written
+    bool kept = false;                // they are not written yet
     std::optional<std::size_t> holder{};
     Time since{};
   };
@@ -66,10 +69,11 @@ class RangePlan {
   Range give(Parts::iterator part, std::size_t connection, Time now);
   std::optional<Range> take_over(std::size_t connection, Time now);
   void write_arrived();
+  Parts::iterator new_part();
 
   const std::uint64_t whole_;
   const RangeSizes sizes_;
-  const Write& write_;
+  const Storage storage_;
   std::uint64_t written_, given_;  // bytes from the beginning
   Parts parts_{};
   std::map<std::size_t, Speed> speeds_{};

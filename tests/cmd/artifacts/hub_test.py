@@ -32,7 +32,7 @@ class Hub(Store):
         super().setUp()
         self.listing = [entry(path, body) for path, body in FILES.items()]
         self.listing += [entry("unet", b"", "directory"), entry(".gitattributes", b"*.bin filter=lfs"), entry("empty.txt", b"")]
-        self.link, self.private, self.tokens = None, False, []
+        self.link, self.private, self.moved, self.tokens = None, False, None, []
         self.elsewhere = self.server({"/cdn/" + path: body for path, body in FILES.items()}, self.note)
         self.hub = self.server({}, self.answer)
 
@@ -48,7 +48,7 @@ class Hub(Store):
         elif path == LISTING:
             request.answer(200, json.dumps(self.listing).encode(), [("Link", self.link)] if self.link else [])
         elif name.endswith(".bin"):
-            request.answer(302, headers=[("Location", f"{self.elsewhere.url}/cdn/{name}")])
+            request.answer(302, headers=[("Location", self.moved or f"{self.elsewhere.url}/cdn/{name}")])
         elif name in FILES:
             request.answer(200, FILES[name])
         else:
@@ -109,6 +109,10 @@ class Hub(Store):
         self.assertIn("it is not a list", self.refused())
         self.listing, self.link = good, f'<{self.hub.url}/next>; rel="next"'
         self.assertIn("more files than the hub lists at once", self.refused())
+
+    def test_a_redirect_to_http_beyond_this_machine_or_in_a_circle_is_refused(self):
+        for self.moved in ("http://192.0.2.1/cdn", f"{self.hub.url}{PLACE}unet/unet.bin", "ftp://127.0.0.1/cdn"):
+            self.assertIn("redirects to an address that is not allowed", self.failed(1, "model", "pull", "net", "--source", self.source))
 
     def test_a_name_that_a_store_cannot_hold_is_left_out_with_a_warning(self):
         self.listing.append(entry("pictures/a b.png", b"x"))

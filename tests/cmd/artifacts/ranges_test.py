@@ -123,12 +123,24 @@ class Ranges(Store):
         self.assertIn("do not have the SHA-256 of the manifest", alone)
         self.assertEqual(list((self.folder / "alone/artifacts/blobs").iterdir()), [])
 
-    def test_a_killed_process_is_continued_by_the_next(self):
-        reached = threading.Event()
+    def test_a_killed_process_is_continued_by_the_next_also_where_ranges_came_ahead(self):
+        reached, held = threading.Event(), (16 * MIB, 24 * MIB)
 
-        def hold(request, path, _body):
-            if path == KEY and (request.first_byte() or 0) >= 24 * MIB and not reached.is_set():
+        def hold(request, path, body):
+            """One range does not come, and of the next one half."""
+            if path == KEY and request.first_byte() == held[0]:
                 reached.wait(PATIENCE_S)
+            if path == KEY and request.first_byte() == held[1]:
+                first, last = request.byte_range()
+                request.send_response(206)
+                request.send_header("Content-Range", f"bytes {first}-{last}/{len(body)}")
+                request.send_header("Content-Length", str(last + 1 - first))
+                request.end_headers()
+                request.give(body[first : first + 4 * MIB])
+                request.wfile.flush()
+                reached.wait(PATIENCE_S)
+                request.close_connection = True
+                return True
             return False
 
         server = self.server(store(), hold)
@@ -136,16 +148,20 @@ class Ranges(Store):
         arguments = [PROGRAM, "model", "pull", "m", "--source", server.url]
         with subprocess.Popen(arguments, env=environment(self.folder), cwd=self.folder, stderr=subprocess.PIPE) as process:
             deadline = time.monotonic() + PATIENCE_S
-            while not partial.exists() or partial.stat().st_size < 24 * MIB:
+            ahead = partial.with_name(f"{partial.name}.{held[1]}")
+            while not ahead.exists() or ahead.stat().st_size < 4 * MIB or partial.stat().st_size < held[0]:
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.01)
             process.send_signal(signal.SIGKILL)
         kept = partial.stat().st_size
         self.assertEqual(partial.read_bytes(), LARGE[:kept])
+        ahead = {int(path.suffix[1:]): path.read_bytes() for path in partial.parent.glob("*.*")}
+        self.assertEqual(ahead[held[1]], LARGE[held[1] : held[1] + len(ahead[held[1]])])
         reached.set()
         second = self.server(store())
         self.pull(second)
-        self.assertEqual(second.sent[KEY], len(LARGE) - kept)
+        self.assertEqual(second.sent[KEY], len(LARGE) - kept - sum(map(len, ahead.values())))
+        self.assertEqual(list(partial.parent.iterdir()), [])
 
     def test_64_workers_that_start_at_once_take_one_copy(self):
         server = self.server(store())
