@@ -98,7 +98,7 @@ class BlobWriter {
   std::exception_ptr failure_;
 };
 
-std::string range_problem(const HttpAnswer& head, const ByteRange& range) {
+std::string range_problem(const HttpAnswer& head, const FileRange& range) {
   if (head.status != 206) return "sends the whole file instead of a range";
   const auto sent = parse_content_range(head.header("content-range").value_or(""));
   if (sent && sent->first == range.first && sent->whole == range.whole) return "";
@@ -132,7 +132,7 @@ class HttpSource : public ArtifactSource {
     return std::make_unique<HttpSource>(options_);
   }
 
-  Transfer fetch_range(const std::string& key, const ByteRange& range,
+  Transfer fetch_range(const std::string& key, const FileRange& range,
                        const std::function<bool(std::string_view)>& take,
                        const std::stop_token& stop) override {
     HttpRequest asked = request("GET", key);

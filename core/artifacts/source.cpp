@@ -24,7 +24,7 @@ void check_base(const std::string& url) {
 
 }  // namespace
 
-Transfer ArtifactSource::fetch_range(const std::string& key, const ByteRange&,
+Transfer ArtifactSource::fetch_range(const std::string& key, const FileRange&,
                                      const std::function<bool(std::string_view)>&,
                                      const std::stop_token&) {
   return {.outcome = Transfer::Outcome::refused, .why = name() + "/" + key + ": has no ranges"};

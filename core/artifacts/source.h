@@ -33,7 +33,7 @@ struct Transfer {
 };
 
 // The bytes from `first` to before `end`, of a file that has `whole`.
-struct ByteRange {
+struct FileRange {
   std::uint64_t first = 0, end = 0, whole = 0;
 };
 
@@ -52,7 +52,7 @@ class ArtifactSource {
   // Another connection to the same place, for ranges; nullptr where several are no faster than one.
   virtual std::unique_ptr<ArtifactSource> another() const { return nullptr; }
   // Gives the bytes of the range to `take`, in their order, until that is false. `take` throws nothing.
-  virtual Transfer fetch_range(const std::string& key, const ByteRange& range,
+  virtual Transfer fetch_range(const std::string& key, const FileRange& range,
                                const std::function<bool(std::string_view)>& take,
                                const std::stop_token& stop);
   // Does it have a file of this name and size? `missing` if not.
