@@ -26,10 +26,10 @@ namespace {
 
 // Variables that hold secrets: environment_value() alone knows them once the program runs.
 constexpr const char* k_secrets[] = {
-    "NAVTALK_API_KEY",        "NAVTALK_OPERATOR_KEY",        "NAVTALK_PEER_TOKEN",
-    "NAVTALK_SIGNING_SECRET", "NAVTALK_TRACE_AUTHORIZATION", "NAVTALK_WORKER_TOKEN",
-    "RUNPOD_API_KEY",         "AWS_ACCESS_KEY_ID",           "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN"};
+    "NAVTALK_API_KEY",       "NAVTALK_HUB_TOKEN",      "NAVTALK_OPERATOR_KEY",
+    "NAVTALK_PEER_TOKEN",    "NAVTALK_SIGNING_SECRET", "NAVTALK_TRACE_AUTHORIZATION",
+    "NAVTALK_WORKER_TOKEN",  "RUNPOD_API_KEY",         "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
 
 struct Globals {
   std::optional<std::filesystem::path> config_file;

@@ -106,8 +106,8 @@ std::map<std::string, std::string> pod_variables(const Config& config) {
 
 std::vector<std::string> store_credentials() {
   std::vector<std::string> variables;
-  for (const char* name :
-       {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "NAVTALK_PEER_TOKEN"}) {
+  for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+                           "NAVTALK_HUB_TOKEN", "NAVTALK_PEER_TOKEN"}) {
     const std::string value = environment_value(name);
     if (!value.empty()) variables.push_back(std::string(name) + "=" + value);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/artifacts/ranges/ahead_files.h"
 #include "core/artifacts/tries.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
@@ -27,20 +28,76 @@ void BlobFetch::bring(const ArtifactFile& file, const std::string& key,
   if (uses_.cache.has_blob(file)) return;  // another one was faster
   blob.on_growth = on_growth;
   std::uint64_t had = blob.size();
-  const bool whole = uses_.peers.fetch(file, key, blob, uses_.stop);
+  const bool whole = bring_from_peers(file, key, blob);
   from_peers_ += grown(had, blob.size());
-  if (whole) return uses_.cache.keep(blob, file);
+  if (whole) return keep(blob, file);
   had = blob.size();
+  if (is_large(blob)) {
+    auto connections = source_connections(file, key);
+    if (bring_ranges(connections, file, blob)) {
+      from_sources_ += grown(had, blob.size());
+      return keep(blob, file);
+    }
+  }
   std::string reasons;
   for (const auto& source : uses_.sources) {
     const Transfer transfer = bring_from(*source, file, key, blob);
     if (transfer.outcome == Outcome::done) {
       from_sources_ += grown(had, blob.size());
-      return uses_.cache.keep(blob, file);
+      return keep(blob, file);
     }
     reasons += (reasons.empty() ? "" : "; ") + transfer.why;
   }
   throw Error(Code::failed, reasons);
+}
+
+void BlobFetch::keep(PartialBlob& blob, const ArtifactFile& file) const {
+  remove_ahead_files(blob);
+  uses_.cache.keep(blob, file);
+}
+
+// Ranges are for what is worth several requests.
+bool BlobFetch::is_large(const PartialBlob& blob) const {
+  return blob.wanted() - blob.size() >= 2 * uses_.ranges.sizes.range;
+}
+
+bool BlobFetch::bring_from_peers(const ArtifactFile& file, const std::string& key,
+                                 PartialBlob& blob) const {
+  if (is_large(blob)) {
+    auto connections = uses_.peers.holders(file, key);
+    const bool whole = bring_ranges(connections, file, blob);
+    uses_.peers.note(connections);
+    if (whole) return true;
+  }
+  return uses_.peers.fetch(file, key, blob, uses_.stop);
+}
+
+// To the first source. Others may have something else under a key that does not name the content.
+std::vector<RangeConnection> BlobFetch::source_connections(const ArtifactFile& file,
+                                                           const std::string& key) const {
+  std::vector<RangeConnection> found;
+  const bool anywhere = key == blob_key(file.sha256);
+  for (const auto& source : uses_.sources) {
+    for (std::size_t i = 0; i < uses_.ranges.to_one_source; ++i) {
+      auto connection = source->another();
+      if (connection) found.push_back({.source = std::move(connection), .key = key});
+    }
+    if (found.empty() || !anywhere) break;  // a folder that comes first is read alone
+  }
+  if (found.size() > uses_.ranges.connections) found.resize(uses_.ranges.connections);
+  return found;
+}
+
+bool BlobFetch::bring_ranges(std::vector<RangeConnection>& connections, const ArtifactFile& file,
+                             PartialBlob& blob) const {
+  if (!fetch_ranges(connections, blob, uses_.ranges.sizes, uses_.stop)) return false;
+  if (blob.is_whole(file.sha256)) return true;
+  log::warn(
+      "content that came in ranges has a wrong SHA-256 and was discarded: it is fetched "
+      "again from one after another",
+      {{"sha256", file.sha256}});
+  blob.restart();
+  return false;
 }
 
 // Until all bytes are there and right.

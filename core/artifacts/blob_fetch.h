@@ -1,4 +1,6 @@
-// Brings the content of one file into the cache: from peers, then from the sources, verified. Used by
+// Brings the content of one file into the cache: from peers, then from the sources, verified. Of a large file each
+// of the two is first asked for ranges over several connections at once. If what came together is wrong, nobody
+// knows who lied: it is fetched again from one after another, each of which has to send the right whole. Used by
 // one thread at a time; several may want the same content, also in several processes.
 #pragma once
 
@@ -23,6 +25,7 @@ class BlobFetch {
     const ArtifactCache& cache;
     const ArtifactSources& sources;  // in the order in which they are asked
     Peers& peers;
+    const RangeOptions& ranges;
     int failures = 5;  // of one source in a row, without a byte between them
     const std::stop_token& stop;
   };
@@ -38,6 +41,13 @@ class BlobFetch {
   std::uint64_t from_sources() const { return from_sources_; }  // bytes
 
  private:
+  bool bring_from_peers(const ArtifactFile& file, const std::string& key, PartialBlob& blob) const;
+  bool bring_ranges(std::vector<RangeConnection>& connections, const ArtifactFile& file,
+                    PartialBlob& blob) const;
+  std::vector<RangeConnection> source_connections(const ArtifactFile& file,
+                                                  const std::string& key) const;
+  bool is_large(const PartialBlob& blob) const;
+  void keep(PartialBlob& blob, const ArtifactFile& file) const;
   Transfer bring_from(ArtifactSource& source, const ArtifactFile& file, const std::string& key,
                       PartialBlob& blob) const;
 

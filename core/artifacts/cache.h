@@ -2,6 +2,7 @@
 //
 //   blobs/SHA256             complete, verified content; never changed
 //   partial/SHA256           content that is being downloaded (partial_blob.h)
+//   partial/SHA256.FIRST     ranges of it that came earlier than what is before them (ranges/ahead_files.h)
 //   models/NAME/DIGEST/      one version of a model: its files are hard links to blobs. A process that
 //                            uses it holds a shared lock on it
 //   models/NAME/lock         held by a process that assembles a version, or removes an incomplete one

@@ -56,6 +56,7 @@ class Fetch {
     BlobFetch blobs({.cache = cache_,
                      .sources = sources_,
                      .peers = peers_,
+                     .ranges = options_.ranges,
                      .failures = options_.failures,
                      .stop = stop_});
     fetched.folder = bring(blobs, fetched.manifest);
@@ -191,6 +192,7 @@ void fetch_content(const ArtifactFile& file, const FetchOptions& options,
   BlobFetch({.cache = cache,
              .sources = sources,
              .peers = peers,
+             .ranges = options.ranges,
              .failures = options.failures,
              .stop = stop})
       .bring(file, file.key, {});

@@ -24,6 +24,7 @@ struct FetchOptions {
   PeerOptions peers{};
   std::filesystem::path cache{};
   std::uint64_t cache_bytes = 0;  // 0: no limit
+  RangeOptions ranges{};          // of large files
   int failures = 5;               // of one source in a row, without a byte between them
   Progress progress{};            // bytes of the artifact
 };

@@ -39,11 +39,12 @@ std::string resolved(const std::string& url, const std::string& location) {
   return good ? text : "";
 }
 
-// From https never to http, and never to this machine's own services.
+// To https, or within this machine; from elsewhere never to this machine's own services.
 bool may_follow(const HttpUrl& from, const std::string& to) {
   try {
     const HttpUrl next = parse_http_url(to);
-    return (next.secure || !from.secure) && (!next.loopback() || from.loopback());
+    return (next.secure || (next.loopback() && !from.secure)) &&
+           (!next.loopback() || from.loopback());
   } catch (const Error&) {
     return false;
   }
@@ -97,6 +98,17 @@ class BlobWriter {
   std::exception_ptr failure_;
 };
 
+std::string range_problem(const HttpAnswer& head, const FileRange& range) {
+  if (head.status != 206) return "sends the whole file instead of a range";
+  const auto sent = parse_content_range(head.header("content-range").value_or(""));
+  if (sent && sent->first == range.first && sent->whole == range.whole) return "";
+  return "answers with other bytes than the requested ones";
+}
+
+bool same_origin(const HttpUrl& a, const HttpUrl& b) {
+  return a.secure == b.secure && a.host == b.host && a.port == b.port;
+}
+
 class HttpSource : public ArtifactSource {
  public:
   explicit HttpSource(HttpSourceOptions options) : options_(std::move(options)) {}
@@ -107,7 +119,46 @@ class HttpSource : public ArtifactSource {
                 const std::stop_token& stop) override {
     HttpRequest asked = request("GET", key);
     asked.max_answer = longest;
-    return send(std::move(asked), stop, [&](HttpAnswer& answer) { text = std::move(answer.body); });
+    bool more = false;
+    Transfer transfer = send(std::move(asked), stop, [&](HttpAnswer& answer) {
+      more = answer.header("link").value_or("").find("rel=\"next\"") != std::string::npos;
+      text = std::move(answer.body);
+    });
+    transfer.more = more;
+    return transfer;
+  }
+
+  std::unique_ptr<ArtifactSource> another() const override {
+    return std::make_unique<HttpSource>(options_);
+  }
+
+  Transfer fetch_range(const std::string& key, const FileRange& range,
+                       const std::function<bool(std::string_view)>& take,
+                       const std::stop_token& stop) override {
+    HttpRequest asked = request("GET", key);
+    const std::string known = moved_.key == key ? moved_.url : "";
+    if (!known.empty()) move(asked, known);
+    asked.headers.emplace_back("Range", fmt::format("bytes={}-{}", range.first, range.end - 1));
+    std::string problem;
+    bool begun = false;
+    asked.on_body = [&](const HttpAnswer& head, std::string_view bytes) {
+      if (!begun) problem = range_problem(head, range);
+      begun = true;
+      return problem.empty() && take(bytes);
+    };
+    moved_ = {};
+    Transfer transfer = send(
+        std::move(asked), stop, [](HttpAnswer&) {}, key);
+    if (!problem.empty())
+      return {.outcome = Outcome::refused, .why = options_.name + "/" + key + ": " + problem};
+    // Where it was redirected to may have been an address for a while.
+    if (!known.empty() && transfer.outcome == Outcome::refused) transfer.outcome = Outcome::again;
+    if (transfer.outcome != Outcome::done) {
+      moved_ = {};
+    } else if (moved_.url.empty() && !known.empty()) {
+      moved_ = {.key = key, .url = known};
+    }
+    return transfer;
   }
 
   Transfer fetch(const std::string& key, PartialBlob& blob, const std::stop_token& stop) override {
@@ -168,15 +219,25 @@ class HttpSource : public ArtifactSource {
 
  private:
   HttpRequest request(const char* method, const std::string& key) const {
+    auto headers = options_.headers;
+    headers.insert(headers.end(), options_.origin_headers.begin(), options_.origin_headers.end());
     return {.method = method,
             .url = options_.url + "/" + key,
-            .headers = options_.headers,
+            .headers = std::move(headers),
             .connect_timeout = options_.connect_timeout,
             .timeout = std::chrono::milliseconds(0),
             .stall_timeout = options_.stall_timeout,
             .least_rate = options_.least_rate,
             .aws = options_.identity,
             .body_sha256 = k_nothing_sha256};
+  }
+
+  void move(HttpRequest& asked, const std::string& url) const {
+    asked.url = url;
+    if (same_origin(parse_http_url(url), parse_http_url(options_.url))) return;
+    std::erase_if(asked.headers, [&](const auto& header) {
+      return std::ranges::find(options_.origin_headers, header) != options_.origin_headers.end();
+    });
   }
 
   Transfer again(const std::string& key, const std::string& why) const {
@@ -196,7 +257,13 @@ class HttpSource : public ArtifactSource {
   // Follows redirects. `take` gets the answer that says done.
   template <class Take>
   Transfer send(HttpRequest asked, const std::stop_token& stop, const Take& take) {
-    const std::string shown = options_.name + asked.url.substr(options_.url.size());
+    const std::string key = asked.url.substr(options_.url.size() + 1);
+    return send(std::move(asked), stop, take, key);
+  }
+  template <class Take>
+  Transfer send(HttpRequest asked, const std::stop_token& stop, const Take& take,
+                const std::string& key) {
+    const std::string shown = options_.name + "/" + key;
     for (int hop = 0;; ++hop) {
       status_ = 0;
       HttpResult result = client_.send(asked, stop);
@@ -218,13 +285,18 @@ class HttpSource : public ArtifactSource {
       if (hop == k_redirects || !may_follow(parse_http_url(asked.url), next))
         return {.outcome = Outcome::refused,
                 .why = shown + ": redirects to an address that is not allowed"};
-      asked.url = next;
+      move(asked, next);
+      moved_ = {.key = key, .url = next};
     }
   }
 
   HttpSourceOptions options_;
   HttpClient client_;
   int status_ = 0;  // of the last answer; 0: none came
+  // Where content was redirected to, so that not every range is.
+  struct Moved {
+    std::string key{}, url{};
+  } moved_{};
 };
 
 }  // namespace

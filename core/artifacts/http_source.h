@@ -24,6 +24,8 @@ struct HttpSourceOptions {
   std::chrono::milliseconds connect_timeout{10'000};
   bool redirects = true;
   std::vector<std::pair<std::string, std::string>> headers{};  // of every request
+  // Of the requests to the URL's own host and port, never of one that they redirect to.
+  std::vector<std::pair<std::string, std::string>> origin_headers{};
   // Of a bucket: larger files are sent in parts of so many bytes.
   std::uint64_t largest_put = std::uint64_t{5} << 30, part_bytes = std::uint64_t{64} << 20;
 };

@@ -98,6 +98,29 @@ bool Peers::fetch(const ArtifactFile& file, const std::string& key, PartialBlob&
   }
 }
 
+std::vector<RangeConnection> Peers::holders(const ArtifactFile& file,
+                                            const std::string& key) const {
+  std::vector<RangeConnection> found;
+  for (const std::size_t index : peer_order(addresses_, file.sha256)) {
+    const Peer& peer = peers_[index];
+    if (peer.own || peer.left) continue;
+    found.push_back(
+        {.source = peer.source->another(), .key = content_target(file, key, true), .peer = index});
+  }
+  return found;
+}
+
+void Peers::note(const std::vector<RangeConnection>& connections) {
+  for (const RangeConnection& connection : connections) {
+    Peer& peer = peers_[connection.peer];
+    const Transfer& last = connection.last;
+    if (last.status == k_own_cache) peer.own = true;
+    if (last.outcome != Outcome::again || (last.status != 0 && !last.slow)) continue;
+    peer.left = true;
+    log::warn("a peer is not asked for content any more", {{"error", last.why}});
+  }
+}
+
 Peers::Said Peers::ask_all(const ArtifactFile& file, const std::string& key, PartialBlob& blob,
                            const std::stop_token& stop) {
   bool busy = false, behind = false;  // behind this machine in the order

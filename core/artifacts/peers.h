@@ -6,7 +6,8 @@
 //   it or from a source, and passes on what has come meanwhile;
 //   those behind itself are asked for what they hold.
 //
-// So no two wait for each other, and the first one alone asks a source. What comes is verified by its
+// So no two wait for each other, and the first one alone asks a source. Ranges of large content come from all that
+// hold it, before anybody is asked to fetch it. What comes is verified by its
 // receiver; a peer that sends wrong bytes, cuts or is slow is not asked again. One thread at a time.
 #pragma once
 
@@ -18,6 +19,7 @@
 
 #include "core/artifacts/manifest.h"
 #include "core/artifacts/partial_blob.h"
+#include "core/artifacts/ranges/range_fetch.h"
 #include "core/artifacts/source.h"
 
 namespace navtalk {
@@ -51,6 +53,10 @@ class Peers {
   // machine.
   Peers(const PeerOptions& options, const std::string& cache_id);
   ~Peers();
+
+  // A connection to each that may hold the content, and what came of them.
+  std::vector<RangeConnection> holders(const ArtifactFile& file, const std::string& key) const;
+  void note(const std::vector<RangeConnection>& connections);
 
   // Appends what the blob lacks; true when it is whole and right. Otherwise it has the beginning, or
   // nothing. Error{failed} when the disk is full; Error{interrupted} or Error{terminated} on a stop

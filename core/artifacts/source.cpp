@@ -2,6 +2,7 @@
 
 #include "core/artifacts/folder_source.h"
 #include "core/artifacts/http_source.h"
+#include "core/artifacts/hub/hub_source.h"
 #include "core/artifacts/s3.h"
 #include "core/base/error.h"
 #include "core/net/url.h"
@@ -23,6 +24,12 @@ void check_base(const std::string& url) {
 
 }  // namespace
 
+Transfer ArtifactSource::fetch_range(const std::string& key, const FileRange&,
+                                     const std::function<bool(std::string_view)>&,
+                                     const std::stop_token&) {
+  return {.outcome = Transfer::Outcome::refused, .why = name() + "/" + key + ": has no ranges"};
+}
+
 std::unique_ptr<ArtifactSource> open_source(const std::string& source,
                                             const SourceOptions& options) {
   if (source.starts_with("s3://")) {
@@ -39,6 +46,7 @@ std::unique_ptr<ArtifactSource> open_source(const std::string& source,
   if (source.starts_with("http://") || source.starts_with("https://")) {
     check_base(source);
     const HttpUrl url = parse_http_url(source);
+    if (const auto place = hub_place(url.base())) return hub_source(*place, options);
     return http_source(
         {.name = url.base(), .url = url.base(), .stall_timeout = options.stall_timeout});
   }

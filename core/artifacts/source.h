@@ -29,6 +29,12 @@ struct Transfer {
   std::optional<std::chrono::seconds> retry_after{};  // as the server asked, with `again`
   int status = 0;                                     // of a web server's answer; 0: there was none
   bool slow = false;                                  // too little came in time
+  bool more = false;                                  // the answer says that it is not all: a page
+};
+
+// The bytes from `first` to before `end`, of a file that has `whole`.
+struct FileRange {
+  std::uint64_t first = 0, end = 0, whole = 0;
 };
 
 class ArtifactSource {
@@ -43,6 +49,12 @@ class ArtifactSource {
   // file again. `done` says that all bytes were sent, not that they are right.
   virtual Transfer fetch(const std::string& key, PartialBlob& blob,
                          const std::stop_token& stop) = 0;
+  // Another connection to the same place, for ranges; nullptr where several are no faster than one.
+  virtual std::unique_ptr<ArtifactSource> another() const { return nullptr; }
+  // Gives the bytes of the range to `take`, in their order, until that is false. `take` throws nothing.
+  virtual Transfer fetch_range(const std::string& key, const FileRange& range,
+                               const std::function<bool(std::string_view)>& take,
+                               const std::stop_token& stop);
   // Does it have a file of this name and size? `missing` if not.
   virtual Transfer find(const std::string& key, std::uint64_t bytes,
                         const std::stop_token& stop) = 0;
@@ -55,13 +67,14 @@ class ArtifactSource {
 
 struct SourceOptions {
   std::chrono::seconds stall_timeout{20};  // without a byte
-  // The variables that S3 needs (AWS_ACCESS_KEY_ID and the like); empty for one that is not set.
+  // The variables that S3 and a hub need (AWS_ACCESS_KEY_ID, NAVTALK_HUB_TOKEN and the like); empty for one that is not set.
   std::function<std::string(const char* name)> variable{};
   // Files that are larger go to a bucket in parts of so many bytes: 5 GiB is the most that it takes at once.
   std::uint64_t largest_put = std::uint64_t{5} << 30, part_bytes = std::uint64_t{64} << 20;
 };
 
-// "s3://BUCKET/PREFIX", "https://HOST/PATH", or a folder. http only on this machine's own addresses: a
+// "s3://BUCKET/PREFIX", "https://HOST/PATH", "https://HUB/ORG/REPO/resolve/REVISION" (hub/hub_source.h), or a
+// folder. http only on this machine's own addresses: a
 // manifest is believed. Error{invalid} for anything else.
 std::unique_ptr<ArtifactSource> open_source(const std::string& source,
                                             const SourceOptions& options);

@@ -38,7 +38,7 @@ std::string ContentBody::read() {
   const std::uint64_t there = open();
   spoilt_ = there < at_ && sent_;
   if (there <= at_) return "";
-  std::string piece(std::min(k_piece, there - at_), '\0');
+  std::string piece(std::min({k_piece, there - at_, end_ - at_}), '\0');
   const auto got = ::pread(fd_.value(), piece.data(), piece.size(), static_cast<off_t>(at_));
   piece.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
   at_ += piece.size();

@@ -12,13 +12,13 @@ namespace navtalk::server {
 
 class ContentBody {
  public:
-  // From that byte on.
-  ContentBody(const ArtifactCache& cache, ArtifactFile file, std::uint64_t first)
-      : cache_(cache), file_(std::move(file)), at_(first) {}
+  // The bytes from `first` to before `end`.
+  ContentBody(const ArtifactCache& cache, ArtifactFile file, std::uint64_t first, std::uint64_t end)
+      : cache_(cache), file_(std::move(file)), end_(end), at_(first) {}
 
   // The next piece; "" when there is none yet, or no more.
   std::string read();
-  bool at_end() const { return at_ == file_.bytes; }
+  bool at_end() const { return at_ == end_; }
   // What was read already is not what is there now: a download was begun again.
   bool spoilt() const { return spoilt_; }
 
@@ -29,6 +29,7 @@ class ContentBody {
   const ArtifactCache& cache_;
   const ArtifactFile file_;
   UniqueFd fd_{};
+  const std::uint64_t end_;
   std::uint64_t at_;
   bool sent_ = false, spoilt_ = false;
 };

@@ -43,10 +43,12 @@ struct Pull {
 
 struct Wanted {
   ArtifactFile file{};
-  std::uint64_t first = 0;
+  std::uint64_t first = 0, end = 0;  // of the bytes that are asked for
   bool ranged = false;
   bool held = false;
 };
+
+constexpr const char* k_bad_range = "the range is one of bytes that the content has";
 
 [[noreturn]] void refuse(const char* why) { throw Error(Code::usage, why); }
 
@@ -61,14 +63,19 @@ Wanted parse_wanted(const Request& request) {
   if (!bytes || *bytes == 0) refuse("bytes is the content's size");
   if (!valid_artifact_path(wanted.file.key)) refuse("key is where the model store has the content");
   wanted.file.bytes = *bytes;
+  wanted.end = *bytes;
   const std::optional<std::string> range = request.header("range");
   if (!range) return wanted;
-  const bool plain = range->starts_with("bytes=") && range->ends_with('-');
-  const auto first =
-      plain ? parse_number<std::uint64_t>(std::string_view(*range).substr(6, range->size() - 7))
-            : std::nullopt;
-  if (!first || *first >= wanted.file.bytes) refuse("the range is one from a byte to the end");
+  std::string_view text = *range;
+  constexpr std::string_view k_unit = "bytes=";
+  const std::size_t dash = text.starts_with(k_unit) ? text.find('-') : text.npos;
+  if (dash == text.npos) refuse(k_bad_range);
+  const auto first = parse_number<std::uint64_t>(text.substr(k_unit.size(), dash - k_unit.size()));
+  text.remove_prefix(dash + 1);
+  const auto last = text.empty() ? wanted.file.bytes - 1 : parse_number<std::uint64_t>(text);
+  if (!first || !last || *first > *last || *last >= wanted.file.bytes) refuse(k_bad_range);
   wanted.first = *first;
+  wanted.end = *last + 1;
   wanted.ranged = true;
   return wanted;
 }
@@ -126,7 +133,7 @@ struct ContentServer::Parts {
 // One answer with content; it counts for as long as it is sent.
 struct ContentServer::Parts::Upload {
   Upload(Parts& of, const Wanted& wanted)
-      : parts(of), body(parts.cache, wanted.file, wanted.first) {
+      : parts(of), body(parts.cache, wanted.file, wanted.first, wanted.end) {
     ++parts.uploads;
   }
   ~Upload() { --parts.uploads; }
@@ -226,11 +233,10 @@ asio::awaitable<Response> ContentServer::Parts::content(const Request& request) 
   Response response{.content_type = "application/octet-stream"};
   if (wanted.ranged) {
     response.status = 206;
-    response.headers.emplace_back(
-        "Content-Range",
-        fmt::format("bytes {}-{}/{}", wanted.first, wanted.file.bytes - 1, wanted.file.bytes));
+    response.headers.emplace_back("Content-Range", fmt::format("bytes {}-{}/{}", wanted.first,
+                                                               wanted.end - 1, wanted.file.bytes));
   }
-  response.long_body = {.bytes = wanted.file.bytes - wanted.first,
+  response.long_body = {.bytes = wanted.end - wanted.first,
                         .next = [upload] { return upload->next(); }};
   co_return response;
 }

@@ -78,8 +78,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(pause_s)
 
     def first_byte(self):
-        found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-        return int(found[1]) if found else None
+        asked = self.byte_range()
+        return asked[0] if asked else None
+
+    def byte_range(self):
+        """First and last byte that are asked for; the last one may be None: the end."""
+        found = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        return (int(found[1]), int(found[2]) if found[2] else None) if found else None
+
+    def give_range(self, body):
+        """An answer 206 with what is asked for, or 416."""
+        first, last = self.byte_range()
+        last = len(body) - 1 if last is None else min(last, len(body) - 1)
+        if first > last:
+            return self.answer(416)
+        return self.answer(206, body[first : last + 1], [("Content-Range", f"bytes {first}-{last}/{len(body)}")])
 
     def admitted(self, body):
         """Whether the request is signed, or nobody has to."""
@@ -104,10 +117,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.answer(404)
             elif first is None:
                 self.answer(200, body)
-            elif first >= len(body):
-                self.answer(416)
             else:
-                self.answer(206, body[first:], [("Content-Range", f"bytes {first}-{len(body) - 1}/{len(body)}")])
+                self.give_range(body)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 

@@ -132,3 +132,15 @@ TEST_CASE(
   CHECK_FALSE(fs::exists(options.cache / "partial" / left));
   CHECK(fs::exists(options.cache / "partial" / held));
 }
+
+TEST_CASE("content of a version that went, or that others asked for, leaves a full cache") {
+  const ScratchFolder folder;
+  FetchOptions options = options_for({store_with(folder, {"a", "b"}, 1000)}, folder);
+  const ArtifactFile asked = fetch_model(options, "a").manifest.files.front();
+  fs::remove_all(options.cache / "models");
+  CHECK(fs::exists(options.cache / "blobs" / asked.sha256));
+  options.cache_bytes = 1500;
+  fetch_model(options, "b");
+  CHECK_FALSE(fs::exists(options.cache / "blobs" / asked.sha256));
+  CHECK(blob_bytes(folder) == 1000);
+}

@@ -24,7 +24,7 @@ struct Answered {
 };
 
 // Fetches from one peer that answers in that way, and an origin that is in order.
-Answered fetch_beside(const LoopbackServer::Handler& handler) {
+Answered fetch_beside(const LoopbackServer::Handler& handler, RangeSizes sizes = {}) {
   const ScratchFolder folder;
   const StoreServer origin(objects_of("m", k_one_file));
   std::atomic<int> asked = 0;
@@ -37,6 +37,7 @@ Answered fetch_beside(const LoopbackServer::Handler& handler) {
                    .token = "shared",
                    .patience = std::chrono::seconds(1),
                    .busy_patience = std::chrono::milliseconds(100)};
+  options.ranges.sizes = sizes;
   Answered answered{.fetched = fetch_model(options)};
   CHECK(content(answered.fetched.folder.path / "big.bin") == k_big);
   answered.origin = origin.content_requests();
@@ -106,6 +107,36 @@ TEST_CASE("what a peer has sent before it was cut is not sent again by the origi
   });
   CHECK(answered.fetched.peer_bytes == 200'000);
   CHECK(answered.fetched.downloaded_bytes == k_big.size());
+}
+
+TEST_CASE(
+    "large content is asked of peers in ranges, if they hold it; those that lie or lack it cost "
+    "the origin one copy") {
+  const std::string how = GENERATE("holds", "lies", "lacks", "ignores ranges", "cuts");
+  INFO(how);
+  std::atomic<int> ranges = 0;
+  const Answered answered = fetch_beside(
+      [&](Connection& client, const ReceivedRequest& request) {
+        const std::string range = request.header("range");
+        const bool bounded = !range.empty() && !range.ends_with('-');
+        ranges += bounded ? 1 : 0;
+        if (bounded) CHECK_THAT(request.target, Catch::EndsWith("&held=1"));
+        if (how == "lacks") return static_cast<void>(client.answer(404));
+        if (how == "cuts") return client.reset();
+        std::string body = k_big;
+        if (how == "lies") body = std::string(k_big.size(), 'x');
+        if (how == "ignores ranges" || !bounded) return static_cast<void>(client.answer(200, body));
+        const std::size_t first = std::stoul(range.substr(6));
+        const std::size_t last = std::stoul(range.substr(range.find('-') + 1));
+        client.answer(206, body.substr(first, last + 1 - first),
+                      {{"Content-Range", "bytes " + std::to_string(first) + "-" +
+                                             std::to_string(last) + "/300000"}});
+      },
+      {.range = 50'000, .ahead = 200'000});
+  const bool from_peer = how == "holds" || how == "ignores ranges";
+  CHECK(ranges == (how == "holds" || how == "lies" ? 6 : how == "cuts" ? 2 : 1));
+  CHECK(answered.fetched.peer_bytes == (from_peer ? k_big.size() : 0));
+  CHECK(answered.origin == (from_peer ? 0 : 6));
 }
 
 TEST_CASE("peers have one order on every machine, and another one for another content") {

@@ -94,10 +94,11 @@ class StoreServer {
       return;
     }
     const std::size_t first = std::stoul(range.substr(std::string("bytes=").size()));
-    client.answer(206, body.substr(first),
-                  {{"Content-Range", "bytes " + std::to_string(first) + "-" +
-                                         std::to_string(body.size() - 1) + "/" +
-                                         std::to_string(body.size())}});
+    const std::string last_text = range.substr(range.find('-') + 1);
+    const std::size_t last = last_text.empty() ? body.size() - 1 : std::stoul(last_text);
+    client.answer(206, body.substr(first, last + 1 - first),
+                  {{"Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) +
+                                         "/" + std::to_string(body.size())}});
   }
 
   const Objects objects_;

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int k_machines = 12;
+constexpr RangeSizes k_small_ranges{.range = 100'000, .ahead = 1'000'000};
 
 const Objects k_files{
     {"a.bin", long_text(3'000'000)}, {"b.bin", long_text(70'000)}, {"c.json", "{}"}};
@@ -36,7 +37,8 @@ std::size_t bytes_of(const Objects& files) {
 
 // Machines with a cache and a server each, which all know all.
 struct Machines {
-  Machines(int count, const std::string& origin, const std::string& token = "") {
+  Machines(int count, const std::string& origin, const std::string& token = "",
+           RangeSizes sizes = {}) {
     for (int i = 0; i < count; ++i) {
       folders.emplace_back();
       servers.push_back(std::make_unique<ContentServer>(server_options(i, origin, token)));
@@ -47,6 +49,7 @@ struct Machines {
       servers[static_cast<std::size_t>(i)].reset();
       auto again = server_options(i, origin, token);
       again.listen = addresses[static_cast<std::size_t>(i)].substr(std::string("http://").size());
+      again.fetch.ranges.sizes = sizes;
       again.fetch.peers = {.addresses = addresses, .token = token};
       options.push_back(again.fetch);
       servers[static_cast<std::size_t>(i)] = std::make_unique<ContentServer>(again);
@@ -111,6 +114,40 @@ TEST_CASE("many machines that start at once take one copy from the origin") {
   CHECK(from_peers >= (k_machines - 1) * bytes_of(k_files) - bytes_of(k_files));
 }
 
+TEST_CASE("large content that machines hold comes in ranges from all of them, without the origin") {
+  std::optional<StoreServer> origin(std::in_place, objects_of("m", k_files));
+  Machines machines(4, origin->url(), "", k_small_ranges);
+  for (std::size_t i = 0; i < 3; ++i) fetch_model(machines.options[i]);
+  const std::size_t asked = origin->content_requests();
+  const FetchedArtifact fetched = fetch_model(machines.options[3]);
+  check_model(fetched.folder.path);
+  CHECK(fetched.peer_bytes == bytes_of(k_files));
+  CHECK(origin->content_requests() == asked);
+}
+
+TEST_CASE("many machines that start at once take one copy of large content from the origin") {
+  std::atomic<std::size_t> sent = 0;
+  const StoreServer origin(
+      objects_of("m", k_files),
+      [&](Connection& client, const ReceivedRequest& request, const std::string& body) {
+        if (request.method != "GET") return false;
+        const std::string range = request.header("range");
+        const std::size_t first = range.empty() ? 0 : std::stoul(range.substr(6));
+        const std::string last = range.substr(range.find('-') + 1);
+        sent += (last.empty() ? body.size() : std::stoul(last) + 1) - first;
+        client.wait(std::chrono::milliseconds(5));
+        return false;
+      });
+  Machines machines(k_machines, origin.url(), "", k_small_ranges);
+  {
+    std::vector<std::jthread> threads;
+    for (const FetchOptions& options : machines.options) {
+      threads.emplace_back([&] { check_model(fetch_model(options).folder.path); });
+    }
+  }
+  CHECK(sent == bytes_of(k_files));
+}
+
 TEST_CASE("what machines hold is fetched from them without the origin, whoever is gone") {
   std::optional<StoreServer> origin(std::in_place, objects_of("m", k_files));
   Machines machines(3, origin->url());
@@ -149,7 +186,15 @@ TEST_CASE("content is told to those with the token, whole or from a byte, and no
   CHECK(rest.status == 206);
   CHECK(rest.body == text.substr(69'000));
   CHECK(rest.header("content-range") == "bytes 69000-69999/70000");
-  CHECK(get(base + target(text), {token, {"Range", "bytes=0-5"}}).status == 400);
+  const HttpAnswer part = get(base + target(text), {token, {"Range", "bytes=5-104"}});
+  CHECK(part.status == 206);
+  CHECK(part.body == text.substr(5, 100));
+  CHECK(part.header("content-range") == "bytes 5-104/70000");
+  for (const char* range : {"bytes=6-5", "bytes=-5", "bytes=0-70000", "bytes=70000-", "bytes=a-",
+                            "bytes=0-1,3-4", "items=0-5"}) {
+    INFO(range);
+    CHECK(get(base + target(text), {token, {"Range", range}}).status == 400);
+  }
   const std::string id = ArtifactCache(machines.options[0].cache, 0).id();
   CHECK(get(base + target(text), {token, {"Navtalk-Cache", id}}).status == 421);
   CHECK(get(base + "/v1/content/" + sum_of(text) + "?bytes=70000&key=../secret", {token}).status ==
