@@ -80,6 +80,14 @@ class Clips(unittest.TestCase):
             self.assertEqual((len(samples), len(speaks)), (mixtures.COUNT, mixtures.FRAMES))
             self.assertLess(speaks.mean(), 0.95)
 
+    def test_sounds_begin_again_after_enough_silence_to_be_as_new(self):
+        for seed in range(10):
+            made = mixtures._beginnings(pools(), np.random.default_rng(seed))
+            self.assertEqual(len(made), mixtures.COUNT)
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], made != 0, [0]]).astype(int)))
+            gaps = edges[2::2] - edges[1:-1:2]
+            self.assertGreaterEqual((gaps > 0.5 * RATE_HZ).sum(), 1)
+
     def test_compression_lifts_what_is_quiet(self):
         sound = np.concatenate([noise(16000), 0.1 * noise(16000)])
         pressed = mixtures.compressed(sound, np.random.default_rng(1))

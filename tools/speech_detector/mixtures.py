@@ -20,12 +20,14 @@ FRAMES = COUNT // HOP
 SHARE_OF_SPEECH = 0.5
 SHARE_OF_SYLLABLES = 0.3  # of the clips with speech: single ones with pauses, not sentences
 SYLLABLE_S = (0.12, 0.6)
+SHARE_OF_BEGINNINGS = 0.5  # of the clips without speech: sounds that begin again and again, where they are told apart worst
 # Of an utterance's own level: quieter frames are no speech; those between are not asked for.
 SPEECH_DB, PERHAPS_DB = -30.0, -42.0
 GAP_FRAMES = 12  # shorter ones are a part of the word
 AFTER_FRAMES = 25  # after a word nothing is asked for
 BURIED_DB = -8.0  # speech that is so much quieter than what is around it is not asked for
 AROUND_LEVELS_DB = (-70.0, -8.0)
+BEGINNING_LEVELS_DB = (-45.0, -8.0)
 SPEECH_LEVELS_DB = (-58.0, -10.0)
 MUSIC_PACE, VOICE_PACE = 0.25, 0.08  # how much faster or slower, as spreads of a logarithm
 
@@ -167,6 +169,19 @@ def _changing(pools: Pools, rng: np.random.Generator) -> np.ndarray:
     return sound
 
 
+def _beginnings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
+    """Two surroundings by turns, each for one to three seconds from anywhere in it, with silence between."""
+    sounds = [surroundings(pools, rng) for _ in range(2)]
+    made, at = np.zeros(COUNT, np.float32), int(rng.choice([0, rng.integers(RATE_HZ)]))
+    while at < COUNT - RATE_HZ // 4:
+        take = min(int(rng.uniform(1, 3) * RATE_HZ), COUNT - at)
+        begin = rng.integers(COUNT - take + 1)
+        part = sounds[rng.integers(2)][begin : begin + take]
+        made[at : at + take] = _unit(part) * _decibels(rng.uniform(*BEGINNING_LEVELS_DB))
+        at += take + int(rng.uniform(0.55, 1.2) * RATE_HZ)
+    return made
+
+
 def _telephone(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     edges = rng.uniform(150, 350), rng.uniform(3000, 3900)
     return sosfilt(butter(4, edges, "bandpass", fs=RATE_HZ, output="sos"), samples).astype(np.float32)
@@ -260,7 +275,7 @@ def spoken_clip(pools: Pools, rng: np.random.Generator) -> Clip:
 
 
 def silent_clip(pools: Pools, rng: np.random.Generator) -> Clip:
-    sound = _changing(pools, rng)
+    sound = _beginnings(pools, rng) if rng.random() < SHARE_OF_BEGINNINGS else _changing(pools, rng)
     if rng.random() < 0.2:
         sound = augment.room(sound, rng)
     return _finished(sound, np.zeros(FRAMES, bool), np.ones(FRAMES, np.float32), rng)
