@@ -7,14 +7,18 @@ import unittest
 
 import tools_path  # noqa: F401
 import numpy as np
+import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools/speech_detector"))
 
+import evaluate  # noqa: E402
 import features  # noqa: E402
+import instruments  # noqa: E402
 import mixtures  # noqa: E402
 import net  # noqa: E402
 import playout  # noqa: E402
+import train  # noqa: E402
 
 RATE_HZ = features.RATE_HZ
 
@@ -26,7 +30,8 @@ def noise(count, seed=0):
 def pools():
     """Speech, music and noises that are bursts of noise: enough to mix."""
     burst = np.repeat([0, 1, 0, 1, 1, 0], RATE_HZ // 4).astype(np.float32) * noise(6 * (RATE_HZ // 4))
-    return mixtures.Pools([burst], [burst], [noise(12 * RATE_HZ, 1)], [noise(RATE_HZ, 2)])
+    music = [noise(12 * RATE_HZ, 1)]
+    return mixtures.Pools([burst], [burst], [burst[: RATE_HZ // 2]], music, music, [noise(RATE_HZ, 2)])
 
 
 class Features(unittest.TestCase):
@@ -60,10 +65,79 @@ class Clips(unittest.TestCase):
         self.assertEqual((whole[45], whole[55], whole[65], whole[95]), (False, True, True, False))
         self.assertEqual((weights[20], weights[55], weights[100], weights[150]), (1, 1, 0, 1))
 
+    def test_a_syllable_is_cut_between_quiet_frames_and_is_short(self):
+        burst = np.repeat([0.01, 1, 0.01, 1, 0.01], RATE_HZ // 4).astype(np.float32) * noise(5 * (RATE_HZ // 4))
+        for seed in range(20):
+            cut = mixtures._cut(burst, np.random.default_rng(seed))
+            self.assertGreaterEqual(len(cut), mixtures.SYLLABLE_S[0] * RATE_HZ)
+            self.assertLessEqual(len(cut), (mixtures.SYLLABLE_S[1] + 0.15) * RATE_HZ)
+            self.assertLess(np.abs(cut[:10]).max(), 0.1 * np.abs(cut).max())
+            self.assertTrue(mixtures.speech_of(cut)[0].any())
+
+    def test_syllables_alone_have_pauses_about_them(self):
+        for seed in range(40):
+            samples, speaks, _ = mixtures._utterances(pools(), np.random.default_rng(seed))
+            self.assertEqual((len(samples), len(speaks)), (mixtures.COUNT, mixtures.FRAMES))
+            self.assertLess(speaks.mean(), 0.95)
+
+    def test_sounds_begin_again_after_enough_silence_to_be_as_new(self):
+        for seed in range(10):
+            made = mixtures._beginnings(pools(), np.random.default_rng(seed))
+            self.assertEqual(len(made), mixtures.COUNT)
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], made != 0, [0]]).astype(int)))
+            gaps = edges[2::2] - edges[1:-1:2]
+            self.assertGreaterEqual((gaps > 0.5 * RATE_HZ).sum(), 1)
+
     def test_compression_lifts_what_is_quiet(self):
         sound = np.concatenate([noise(16000), 0.1 * noise(16000)])
         pressed = mixtures.compressed(sound, np.random.default_rng(1))
         self.assertLess(pressed[:14000].std() / pressed[18000:].std(), 6)
+
+
+class Instruments(unittest.TestCase):
+    def test_a_score_is_what_the_events_say_in_their_order(self):
+        score = instruments.midi([(1.0, b"\x80\x3c\x00"), (0.0, b"\x90\x3c\x40"), (0.0, b"\xb0\x07\x64")])
+        track = b"\x00\x90\x3c\x40" + b"\x00\xb0\x07\x64" + b"\x83\x60\x80\x3c\x00" + b"\x00\xff\x2f\x00"
+        self.assertEqual(score[:14], b"MThd\x00\x00\x00\x06\x00\x00\x00\x01\x00\xf0")
+        self.assertEqual(score[14:], b"MTrk" + len(track).to_bytes(4, "big") + track)
+
+    def test_no_choir_and_no_effect_plays_and_every_note_ends(self):
+        for seed in range(60):
+            on = set()
+            for _, sent in sorted(instruments.piece(np.random.default_rng(seed)), key=lambda event: event[0]):
+                if sent[0] >> 4 == 0xC:
+                    self.assertNotIn(sent[1], instruments.VOICES)
+                    self.assertLess(sent[1], instruments.FIRST_EFFECT)
+                elif sent[0] >> 4 == 0x9:
+                    on.add((sent[0] & 15, sent[1]))
+                elif sent[0] >> 4 == 0x8:
+                    on.discard((sent[0] & 15, sent[1]))
+                self.assertTrue(all(byte < 128 for byte in sent[1:]))
+            self.assertFalse(on)
+
+
+class Training(unittest.TestCase):
+    def test_what_a_net_gets_wrong_comes_more_often(self):
+        detector = net.Detector()
+        torch.nn.init.constant_(detector.answer.bias, 4.0)  # hears speech everywhere
+        torch.nn.init.zeros_(detector.answer.weight)
+        heard, weights = torch.zeros(4, 50, features.COUNT), torch.ones(4, 50)
+        speaks = torch.tensor([1.0, 1.0, 1.0, 0.0])[:, None].expand(4, 50)
+        often = train.shares(detector, heard, speaks, weights)
+        self.assertAlmostEqual(often.sum(), 1)
+        self.assertGreater(often[3], 3 * often[0])
+
+
+class Judge(unittest.TestCase):
+    def test_sounds_judged_together_are_judged_as_each_alone(self):
+        torch.manual_seed(1)
+        judge = evaluate.Judge(net.Detector().state_dict())
+        sounds = [0.1 * noise(RATE_HZ * 2, 1), 0.1 * noise(RATE_HZ, 2), np.zeros(RATE_HZ, np.float32)]
+        sounds.append(np.concatenate([sounds[1], sounds[2], sounds[0]]))
+        for sound, together in zip(sounds, judge.likelihoods(sounds)):
+            np.testing.assert_allclose(together, judge.likelihood(sound), atol=1e-5)
+        # What comes after a second of silence is heard as new.
+        np.testing.assert_allclose(judge.likelihood(sounds[3])[200:], judge.likelihood(sounds[0]), atol=1e-5)
 
 
 class Playout(unittest.TestCase):

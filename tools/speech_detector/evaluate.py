@@ -17,7 +17,7 @@ import playout
 import recordings
 import voices
 from evaluation import unspoken
-from features import HOP, RATE_HZ, features
+from features import COUNT, HOP, RATE_HZ, features
 from net import DELAY, Detector
 from speech import augment, non_speech
 
@@ -26,6 +26,7 @@ LATE_FRAMES = 4
 SECONDS = 20
 MUSIC_S = 20  # of each piece
 UTTERANCES = 150  # of each package at most
+AT_ONCE = 32  # sounds
 LEVELS_DB = (-20, -30, -40, -55)
 
 
@@ -37,24 +38,40 @@ class Judge:
         self.net.load_state_dict({name: value.half().float() for name, value in state.items()})
         self.net.eval()
 
-    @torch.no_grad()
     def likelihood(self, samples: np.ndarray) -> np.ndarray:
         """[N] to [N // 160]. Half a second of near silence makes the net as new."""
-        quiet = mixtures.frame_db(samples) < -75
-        found = np.zeros(len(quiet), np.float32)
-        run = np.zeros(len(quiet), int)
-        for frame, silent in enumerate(quiet):
-            run[frame] = run[frame - 1] + 1 if silent and frame else int(silent)
-        active = run < 50
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], active, [False]]).astype(int)))
-        for begin, end in zip(edges[::2], edges[1::2]):
-            heard = features(samples[begin * HOP : end * HOP])
-            found[begin:end] = torch.sigmoid(self.net(torch.from_numpy(heard)[None]))[0].numpy()
-            found[begin : begin + DELAY] = 0  # about what was before the sound
+        return self.likelihoods([samples])[0]
+
+    def likelihoods(self, sounds: list[np.ndarray]) -> list[np.ndarray]:
+        """The same of many sounds at once, which takes a fifth of the time."""
+        found, parts = [], []
+        for samples in sounds:
+            quiet = mixtures.frame_db(samples) < -75
+            found.append(np.zeros(len(quiet), np.float32))
+            run = np.zeros(len(quiet), int)
+            for frame in np.flatnonzero(quiet):
+                run[frame] = run[frame - 1] + 1 if frame else 1
+            active = run < 50
+            edges = np.flatnonzero(np.diff(np.concatenate([[False], active, [False]]).astype(int)))
+            parts += [(found[-1][begin:end], samples[begin * HOP : end * HOP]) for begin, end in zip(edges[::2], edges[1::2])]
+        parts.sort(key=lambda part: len(part[0]))
+        for first in range(0, len(parts), AT_ONCE):
+            self._answer(parts[first : first + AT_ONCE])
         return found
 
-    def slots(self, samples: np.ndarray) -> np.ndarray:
-        return playout.speaking_slots(playout.speech_frames(self.likelihood(samples)))
+    @torch.no_grad()
+    def _answer(self, parts: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Writes each part's likelihoods [T] from its samples [T * HOP]; what pads the shorter ones comes after them."""
+        heard = np.zeros((len(parts), len(parts[-1][0]), COUNT), np.float32)
+        for row, (likelihood, samples) in zip(heard, parts):
+            row[: len(likelihood)] = features(samples)
+        answers = torch.sigmoid(self.net(torch.from_numpy(heard))).numpy()
+        for row, (likelihood, _) in zip(answers, parts):
+            likelihood[:] = row[: len(likelihood)]
+            likelihood[:DELAY] = 0  # about what was before the sound
+
+    def slots(self, sounds: list[np.ndarray]) -> list[np.ndarray]:
+        return [playout.speaking_slots(playout.speech_frames(likelihood)) for likelihood in self.likelihoods(sounds)]
 
 
 def at_level(sound: np.ndarray, level_db: float) -> np.ndarray:
@@ -88,10 +105,12 @@ def stationary() -> dict[str, list[np.ndarray]]:
 
 
 def recorded(work: Path) -> dict[str, list[np.ndarray]]:
-    """Music and noises of packages that are held out, by name."""
+    """Music and noises of packages that are held out, and music by a soundfont that is, by name."""
     sounds: dict[str, list[np.ndarray]] = {}
     for package, sound in recordings.load(work, recordings.MUSIC, True):
         sounds.setdefault(f"music: {package}", []).append(sound[: MUSIC_S * RATE_HZ])
+    for package, sound in recordings.load(work, recordings.PLAYED, True):
+        sounds.setdefault(f"instruments: {package}", []).append(sound)
     for package, sound in recordings.load(work, recordings.NOISES, True):
         sounds.setdefault(f"signals: {package}", []).append(np.pad(sound, (RATE_HZ // 2, RATE_HZ)))
     return sounds
@@ -174,7 +193,7 @@ def without_speech(work: Path, judge: Judge) -> list[dict]:
     for name, sounds in (stationary() | recorded(work)).items():
         for db in LEVELS_DB:
             leveled = [at_level(sound, db) for sound in sounds]
-            moving = np.concatenate([judge.slots(sound) for sound in leveled])
+            moving = np.concatenate(judge.slots(leveled))
             loud = np.concatenate([playout.loud_slots(sound) for sound in leveled])
             rows.append({
                 "name": name, "level_db": db, "seconds": len(moving) / 25,
@@ -190,13 +209,14 @@ def speech(work: Path, recording: Path | None, judge: Judge) -> list[dict]:
         cases = {f"{db} dB": (db, None) for db in (-20, -35, -45, -55)}
         cases |= {f"-20 dB, noise {ratio} dB below": (-20, ratio) for ratio in (20, 10, 5)}
         for case, (db, ratio) in cases.items():
-            found, threshold = [], []
-            for index, (samples, speaks) in enumerate(joined):
+            sounds = []
+            for index, (samples, _) in enumerate(joined):
                 heard = samples if ratio is None else surrounded(samples, ratio, index)
                 heard = (10 ** (db / 20) * heard).clip(-1, 1).astype(np.float32)
-                heard = np.round(heard * 32767).astype(np.float32) / 32768
-                found.append(hearing(judge.slots(heard), speaks))
-                threshold.append(hearing(playout.loud_slots(heard), speaks))
+                sounds.append(np.round(heard * 32767).astype(np.float32) / 32768)
+            truth = [speaks for _, speaks in joined]
+            found = [hearing(slots, speaks) for slots, speaks in zip(judge.slots(sounds), truth)]
+            threshold = [hearing(playout.loud_slots(sound), speaks) for sound, speaks in zip(sounds, truth)]
             rows.append({"name": name, "case": case, **summary(found), "threshold": summary(threshold)})
     return rows
 

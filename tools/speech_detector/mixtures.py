@@ -18,12 +18,16 @@ SECONDS = 8
 COUNT = SECONDS * RATE_HZ
 FRAMES = COUNT // HOP
 SHARE_OF_SPEECH = 0.5
+SHARE_OF_SYLLABLES = 0.3  # of the clips with speech: single ones with pauses, not sentences
+SYLLABLE_S = (0.12, 0.6)
+SHARE_OF_BEGINNINGS = 0.5  # of the clips without speech: sounds that begin again and again, where they are told apart worst
 # Of an utterance's own level: quieter frames are no speech; those between are not asked for.
 SPEECH_DB, PERHAPS_DB = -30.0, -42.0
 GAP_FRAMES = 12  # shorter ones are a part of the word
 AFTER_FRAMES = 25  # after a word nothing is asked for
 BURIED_DB = -8.0  # speech that is so much quieter than what is around it is not asked for
 AROUND_LEVELS_DB = (-70.0, -8.0)
+BEGINNING_LEVELS_DB = (-45.0, -8.0)
 SPEECH_LEVELS_DB = (-58.0, -10.0)
 MUSIC_PACE, VOICE_PACE = 0.25, 0.08  # how much faster or slower, as spreads of a logarithm
 
@@ -34,7 +38,9 @@ class Pools:
 
     recorded: list[np.ndarray]
     synthetic: list[np.ndarray]
+    syllables: list[np.ndarray]
     music: list[np.ndarray]
+    played: list[np.ndarray]  # by soundfonts
     noises: list[np.ndarray]
 
 
@@ -131,11 +137,11 @@ def keys(count: int, rng: np.random.Generator) -> np.ndarray:
 def surroundings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
     """What is heard where nobody speaks [COUNT], of unit power."""
     kind = rng.random()
-    if kind < 0.42:
-        whole = _pick(pools.music, rng)
+    if kind < 0.45:
+        whole = _pick(pools.music if rng.random() < 0.7 else pools.played, rng)
         begin = rng.integers(max(1, len(whole) - 2 * COUNT))
         sound = _excerpt(_played_at(whole[begin : begin + 2 * COUNT], MUSIC_PACE, rng), rng)
-    elif kind < 0.54:
+    elif kind < 0.55:
         sound = _excerpt(_played_at(_pick(pools.noises, rng), MUSIC_PACE, rng), rng)
     elif kind < 0.57:
         sound = blue(COUNT, rng)
@@ -163,6 +169,19 @@ def _changing(pools: Pools, rng: np.random.Generator) -> np.ndarray:
     return sound
 
 
+def _beginnings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
+    """Two surroundings by turns, each for one to three seconds from anywhere in it, with silence between."""
+    sounds = [surroundings(pools, rng) for _ in range(2)]
+    made, at = np.zeros(COUNT, np.float32), int(rng.choice([0, rng.integers(RATE_HZ)]))
+    while at < COUNT - RATE_HZ // 4:
+        take = min(int(rng.uniform(1, 3) * RATE_HZ), COUNT - at)
+        begin = rng.integers(COUNT - take + 1)
+        part = sounds[rng.integers(2)][begin : begin + take]
+        made[at : at + take] = _unit(part) * _decibels(rng.uniform(*BEGINNING_LEVELS_DB))
+        at += take + int(rng.uniform(0.55, 1.2) * RATE_HZ)
+    return made
+
+
 def _telephone(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     edges = rng.uniform(150, 350), rng.uniform(3000, 3900)
     return sosfilt(butter(4, edges, "bandpass", fs=RATE_HZ, output="sos"), samples).astype(np.float32)
@@ -174,15 +193,46 @@ def _as_recorded(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return augment.apply(samples, chain, rng)
 
 
+def _cut(said: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A syllable or so out of an utterance: between two quiet frames, from one that is speech on, with short fades."""
+    power_db = frame_db(said)
+    speaks = np.flatnonzero(speech_of(said)[0])
+    if len(speaks) < 10:
+        return said
+    least, most = (int(s * RATE_HZ / HOP) for s in SYLLABLE_S)
+    first = int(rng.choice(speaks))
+    reach = power_db[max(0, first - 12) : first + 1]
+    begin = first - (len(reach) - 1 - int(np.argmin(reach)))
+    ends = power_db[begin + least : begin + most]
+    if len(ends) < 4:
+        return said
+    # Not always the quietest: a letter that is held is longer.
+    length = int(rng.integers(3, len(ends) + 1))
+    end = begin + least + int(np.argmin(ends[:length]))
+    made = said[begin * HOP : (end + 1) * HOP].copy()
+    fade = np.linspace(0, 1, HOP, dtype=np.float32)
+    made[:HOP] *= fade
+    made[-HOP:] *= fade[::-1]
+    return made
+
+
+def _syllable(pools: Pools, rng: np.random.Generator) -> np.ndarray:
+    """One alone: recorded as such, or cut out of what people or synthesisers say."""
+    kind = rng.random()
+    if kind < 0.4:
+        return _pick(pools.syllables, rng)
+    return _cut(_pick(pools.recorded if kind < 0.8 else pools.synthetic, rng), rng)
+
+
 def _utterances(pools: Pools, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Speech of unit level with pauses: samples [COUNT], speaks, perhaps [FRAMES]."""
     samples = np.zeros(COUNT, np.float32)
     speaks, perhaps = np.zeros(FRAMES, bool), np.zeros(FRAMES, bool)
-    recorded = rng.random() < 0.6
+    recorded, alone = rng.random() < 0.6, rng.random() < SHARE_OF_SYLLABLES
     frame = int(rng.choice([0, rng.integers(100), rng.integers(350)]))
     while frame < FRAMES - 20:
-        said = _pick(pools.recorded if recorded else pools.synthetic, rng)
-        if rng.random() < 0.3:  # in the middle of a word
+        said = _syllable(pools, rng) if alone else _pick(pools.recorded if recorded else pools.synthetic, rng)
+        if rng.random() < 0.3 and not alone:  # in the middle of a word
             said = said[rng.integers(len(said) // 2) :]
         said = _played_at(said, VOICE_PACE, rng)
         whole_speaks, whole_perhaps = speech_of(said)
@@ -193,7 +243,8 @@ def _utterances(pools: Pools, rng: np.random.Generator) -> tuple[np.ndarray, np.
         said = said[: count * HOP]
         samples[frame * HOP : (frame + count) * HOP] = said
         speaks[frame : frame + count], perhaps[frame : frame + count] = whole_speaks[:count], whole_perhaps[:count]
-        frame += count + int(rng.choice([rng.integers(5, 60), rng.integers(30, 250)]))
+        pauses = [rng.integers(30, 150), rng.integers(50, 250)] if alone else [rng.integers(5, 60), rng.integers(30, 250)]
+        frame += count + int(rng.choice(pauses))
     return samples, speaks, perhaps
 
 
@@ -215,7 +266,7 @@ def spoken_clip(pools: Pools, rng: np.random.Generator) -> Clip:
         samples = augment.room(samples, rng)
     samples = samples * _decibels(level_db)
     if rng.random() < 0.65:
-        ratio_db = rng.uniform(4, 25) if rng.random() < 0.6 else rng.uniform(25, 50)
+        ratio_db = rng.uniform(3, 15) if rng.random() < 0.5 else rng.uniform(15, 50)
         around = surroundings(pools, rng) * _decibels(level_db - ratio_db)
         buried = frame_db(samples) < frame_db(around) + BURIED_DB
         weights = np.where(whole & buried, 0.0, weights).astype(np.float32)
@@ -224,7 +275,7 @@ def spoken_clip(pools: Pools, rng: np.random.Generator) -> Clip:
 
 
 def silent_clip(pools: Pools, rng: np.random.Generator) -> Clip:
-    sound = _changing(pools, rng)
+    sound = _beginnings(pools, rng) if rng.random() < SHARE_OF_BEGINNINGS else _changing(pools, rng)
     if rng.random() < 0.2:
         sound = augment.room(sound, rng)
     return _finished(sound, np.zeros(FRAMES, bool), np.ones(FRAMES, np.float32), rng)

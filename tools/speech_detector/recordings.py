@@ -1,4 +1,4 @@
-"""Recorded sounds, from Debian packages: what people say in five languages, music, and noises of games and desktops.
+"""Recorded sounds, from Debian packages: what people say in six languages, music, and noises of games and desktops.
 
 A folder holds them unpacked (`make` has the commands); nothing of them is kept elsewhere. What is held out is never heard
 in training.
@@ -6,6 +6,7 @@ in training.
 
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -13,11 +14,14 @@ import numpy as np
 import soundfile
 import soxr
 
+import instruments
 from program import Failure
 
 RATE_HZ = 16000
-MOST_S = {False: 180, True: 60}  # of one file for training, and of one that is held out; from a sixth of its length on
-SPEECH, MUSIC, NOISES = "speech", "music", "noises"
+MOST_S = {False: 24, True: 60}  # of one file for training, and of one that is held out; from a sixth of its length on
+MOST_FILES = 600  # of one package for training, evenly taken
+SPEECH, SYLLABLES, MUSIC, NOISES, PLAYED = "speech", "syllables", "music", "noises", "played"
+PIECES, PIECES_HELD_OUT = 24, 24  # that each soundfont plays
 # Package, what it holds, whether it is held out, the part of a path that a file must have, and one that it must not have.
 # Voices that announce (loudspeaker tests) and beeps among speech are left out by name.
 PACKAGES = (
@@ -31,8 +35,8 @@ PACKAGES = (
     ("asterisk-core-sounds-ru-g722", SPEECH, True, ".g722", ("beep", "silence", "tone", "moh")),
     ("pocketsphinx-testdata", SPEECH, True, "/data/", (".raw",)),
     ("klettres-data", SPEECH, True, "/klettres/", ()),
+    ("gcin-voice", SYLLABLES, False, "/ogg/", ()),
     ("asc-music", MUSIC, False, "/music/", ()),
-    ("boswars-data", MUSIC, False, "/music/", ()),
     ("hyperrogue-music", MUSIC, False, ".ogg", ()),
     ("singularity-music", MUSIC, False, ".ogg", ()),
     ("wesnoth-1.16-music", MUSIC, False, ".ogg", ()),
@@ -40,6 +44,20 @@ PACKAGES = (
     ("nexuiz-music", MUSIC, False, "/cdtracks/", ("digital-pursuit",)),
     ("tecnoballz-data", MUSIC, False, ".mod", ()),
     ("ufoai-music", MUSIC, False, "/music/", ()),
+    ("amoebax-data", MUSIC, False, "/music/", ()),
+    ("ardentryst", MUSIC, False, "/Music/", ()),
+    ("extremetuxracer-data", MUSIC, False, "/music/", ()),
+    ("fillets-ng-data", MUSIC, False, "/music/", ()),
+    ("freedroidrpg-data", MUSIC, False, "/music/", ()),
+    ("lincity-ng-data", MUSIC, False, "/music/", ()),
+    ("lordsawar-data", MUSIC, False, "/music/", ()),
+    ("starfighter-data", MUSIC, False, "/music/", ()),
+    ("supertux-data", MUSIC, False, "/music/", ()),
+    ("widelands-data", MUSIC, False, "/music/", ()),
+    ("xmoto-data", MUSIC, False, "/Musics/", ()),
+    ("gunroar-data", MUSIC, False, "/musics/", ()),
+    ("torus-trooper-data", MUSIC, False, "/musics/", ()),
+    ("titanion-data", MUSIC, False, "/musics/", ()),
     ("drascula-music", MUSIC, True, "/audio/", ("track1.", "track2.", "track29.", "track30.", "track31.")),
     ("planetblupi-music-ogg", MUSIC, True, ".ogg", ()),
     ("pushover-data", MUSIC, True, ".ogg", ()),
@@ -52,7 +70,7 @@ PACKAGES = (
     ("deepin-sound-theme", NOISES, True, ".wav", ()),
     ("sound-theme-freedesktop", NOISES, True, ".oga", ("audio-channel", "audio-test")),
 )
-ENDINGS = {".g722", ".ogg", ".oga", ".opus", ".wav", ".mp3", ".mod"}
+ENDINGS = {".g722", ".ogg", ".oga", ".opus", ".wav", ".mp3", ".mod", ".it", ".xm", ".s3m"}
 
 
 def by_ffmpeg(path: Path) -> np.ndarray:
@@ -80,36 +98,71 @@ def decoded(path: Path, most_s: int) -> np.ndarray:
     return samples
 
 
+def together(paths: list[Path]) -> list[np.ndarray]:
+    """The same of files in G.722, whose bytes are two samples each, by one process instead of one each."""
+    with tempfile.NamedTemporaryFile(suffix=".g722") as joined:
+        joined.write(b"".join(path.read_bytes() for path in paths))
+        joined.flush()
+        whole = by_ffmpeg(Path(joined.name))
+    return np.split(whole, np.cumsum([2 * path.stat().st_size for path in paths])[:-1])
+
+
 def kept_path(work: Path, kind: str, held_out: bool) -> Path:
     return work / "recordings" / f"{kind}-{'held-out' if held_out else 'training'}.npz"
 
 
+def _paths(packages: Path, package: str, within: str, without: tuple[str, ...]) -> list[Path]:
+    """The files of a package that are wanted, archives in it opened; Failure where it is missing."""
+    if not (packages / package).is_dir():
+        raise Failure(f"{packages} has no {package}: apt-get download {package}, then dpkg -x into a folder of that name")
+    for archive in (packages / package).rglob("*.pk3"):
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(archive.parent)
+    found = [
+        path
+        for path in sorted((packages / package).rglob("*"))
+        if path.suffix in ENDINGS and within in str(path) and not any(word in path.name for word in without)
+    ]
+    if not found:
+        raise Failure(f"{packages / package} has no sounds in {within}")
+    return found
+
+
+def _keep(work: Path, kind: str, held_out: bool, sounds: list[tuple[str, np.ndarray]]) -> None:
+    kept_path(work, kind, held_out).parent.mkdir(parents=True, exist_ok=True)
+    ends = np.cumsum([len(sound) for _, sound in sounds])
+    names = [package for package, _ in sounds]
+    np.savez(kept_path(work, kind, held_out), samples=np.concatenate([s for _, s in sounds]), ends=ends, packages=names)
+    print(f"recordings: {kind}, {'held out' if held_out else 'training'}: {ends[-1] / RATE_HZ / 60:.0f} min", file=sys.stderr)
+
+
 def make(work: Path, packages: Path) -> None:
-    """Decodes all packages of the folder, archives in them included; Failure names the first one that is missing."""
+    """Decodes all packages of the folder, and plays music by its soundfonts; Failure names the first one that is missing."""
     groups = {(kind, held_out) for _, kind, held_out, _, _ in PACKAGES}
     for kind, held_out in sorted(groups):
         if kept_path(work, kind, held_out).exists():
             continue
-        sounds, names = [], []
+        sounds = []
         for package, of, out, within, without in PACKAGES:
             if (of, out) != (kind, held_out):
                 continue
-            if not (packages / package).is_dir():
-                raise Failure(f"{packages} has no {package}: apt-get download {package}, then dpkg -x into a folder of that name")
-            for archive in (packages / package).rglob("*.pk3"):
-                with zipfile.ZipFile(archive) as packed:
-                    packed.extractall(archive.parent)
-            for path in sorted((packages / package).rglob("*")):
-                if path.suffix not in ENDINGS or within not in str(path) or any(word in path.name for word in without):
-                    continue
-                samples = decoded(path, MOST_S[held_out])
+            paths = _paths(packages, package, within, without)
+            if not held_out:
+                paths = paths[:: -(-len(paths) // MOST_FILES)]
+            in_one = not held_out and all(path.suffix == ".g722" for path in paths)
+            for samples in together(paths) if in_one else (decoded(path, MOST_S[held_out]) for path in paths):
                 if len(samples) >= RATE_HZ // 5 and np.abs(samples).max() > 300:
-                    sounds.append(samples)
-                    names.append(package)
-        kept_path(work, kind, held_out).parent.mkdir(parents=True, exist_ok=True)
-        ends = np.cumsum([len(sound) for sound in sounds])
-        np.savez(kept_path(work, kind, held_out), samples=np.concatenate(sounds), ends=ends, packages=names)
-        print(f"recordings: {kind}, {'held out' if held_out else 'training'}: {ends[-1] / RATE_HZ / 60:.0f} min", file=sys.stderr)
+                    sounds.append((package, samples))
+        _keep(work, kind, held_out, sounds)
+    for held_out, soundfonts, count in ((False, instruments.SOUNDFONTS, PIECES), (True, instruments.HELD_OUT, PIECES_HELD_OUT)):
+        if not kept_path(work, PLAYED, held_out).exists():
+            played = instruments.play(packages, soundfonts, count, 31 + held_out)
+            _keep(work, PLAYED, held_out, [(name, np.round(sound.clip(-1, 1) * 32767).astype(np.int16)) for name, sound in played])
+
+
+def names() -> list[str]:
+    """All packages that `make` wants."""
+    return list(dict.fromkeys([name for name, *_ in PACKAGES] + [*instruments.SOUNDFONTS, *instruments.HELD_OUT]))
 
 
 def load(work: Path, kind: str, held_out: bool) -> list[tuple[str, np.ndarray]]:

@@ -20,6 +20,7 @@ TRAINING = 1  # seeds the set
 BATCH = 48
 RATE = 3e-3
 SPEECH_WEIGHT = 1.5  # a missed word is worse than a mouth that moves
+MOST_OFTEN = 6.0  # as often as another clip comes one that the weights which a training begins with get wrong
 POOL_SEED = 5
 
 
@@ -41,8 +42,9 @@ def pools(work: Path, utterances: int) -> mixtures.Pools:
         return [sound for _, sound in recordings.load(work, kind, False)]
 
     return mixtures.Pools(
-        of(recordings.SPEECH), synthetic_pool(work, utterances), of(recordings.MUSIC), of(recordings.NOISES)
-    )
+        of(recordings.SPEECH), synthetic_pool(work, utterances), of(recordings.SYLLABLES),
+        of(recordings.MUSIC), of(recordings.PLAYED), of(recordings.NOISES),
+    )  # fmt: skip
 
 
 def make_data(work: Path, shards: int, utterances: int) -> None:
@@ -84,21 +86,36 @@ def trained(work: Path) -> dict[str, torch.Tensor]:
     return torch.load(work / "detector.pt", weights_only=True)
 
 
-def train(work: Path, steps: int, begin_with: Path | None = None) -> None:
-    """All steps, from nothing or from another net's weights."""
+@torch.no_grad()
+def shares(net: Detector, heard: torch.Tensor, speaks: torch.Tensor, weights: torch.Tensor) -> np.ndarray:
+    """How likely each clip [N] is drawn: the more, the more of it the net gets wrong."""
+    wrong = []
+    for begin in range(0, len(heard), 2 * BATCH):
+        part = slice(begin, begin + 2 * BATCH)
+        logits = net(heard[part].float())[:, DELAY:]
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, speaks[part, :-DELAY], reduction="none")
+        wrong.append(((losses * weights[part, :-DELAY]).sum(1) / (weights[part, :-DELAY].sum(1) + 1)).numpy())
+    losses = np.concatenate(wrong)
+    often = np.clip(1 + losses / losses.mean(), 1, MOST_OFTEN)
+    return often / often.sum()
+
+
+def train(work: Path, steps: int, begin_with: Path | None = None, rate: float = RATE) -> None:
+    """All steps, from nothing or from another net's weights; then what these get wrong comes more often."""
     torch.manual_seed(7)
     heard, speaks, weights = load_data(work)
-    net = Detector()
+    net, often = Detector(), None
     if begin_with:
         net.load_state_dict(torch.load(begin_with, weights_only=True))
-    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=1e-3)
+        often = shares(net, heard, speaks, weights)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=1e-3)
     average = Average(net, 0.99)
     started_s, losses = time.monotonic(), []
     for step in range(steps):
         rng = np.random.default_rng([step, 77])
-        chosen = torch.from_numpy(rng.integers(0, len(heard), BATCH))
+        chosen = torch.from_numpy(rng.choice(len(heard), BATCH, p=often))
         for group in optimiser.param_groups:
-            group["lr"] = learning_rate(step, steps, RATE)
+            group["lr"] = learning_rate(step, steps, rate)
         optimiser.zero_grad(set_to_none=True)
         loss = loss_of(net, heard[chosen].float(), speaks[chosen], weights[chosen])
         loss.backward()
@@ -106,7 +123,7 @@ def train(work: Path, steps: int, begin_with: Path | None = None) -> None:
         optimiser.step()
         average.update(net, step)
         losses.append(loss.item())
-        if (step + 1) % 50 == 0:
-            print(f"train: step {step + 1}/{steps} {time.monotonic() - started_s:.0f} s loss {np.mean(losses[-50:]):.4f}", file=sys.stderr, flush=True)
+        if (step + 1) % 25 == 0:
+            print(f"train: step {step + 1}/{steps} {time.monotonic() - started_s:.0f} s loss {np.mean(losses[-25:]):.4f}", file=sys.stderr, flush=True)
             torch.save(average.state, work / "detector.pt")
     torch.save(average.state, work / "detector.pt")
