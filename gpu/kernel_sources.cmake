@@ -6,6 +6,7 @@ set(navtalk_kernel_sources
   image/gaussian_blur.cu
   image/paste.cu
   image/resize.cu
+  image/scale.cu
   image/unsharp.cu
   kernels/group_norm.cu
 )

@@ -20,8 +20,8 @@ FrameContent content(const Bundle& avatar, std::int64_t index, const Image& fram
 
 }  // namespace
 
-bool finishes_on_device(const AvatarInfo& info, const FaceFinish& finish) {
-  return info.width % 2 == 0 && info.height % 2 == 0 && finish == FaceFinish{};
+bool finishes_on_device(const AvatarInfo& info) {
+  return info.width % 2 == 0 && info.height % 2 == 0;
 }
 
 std::optional<PlacedFrame> placed_frame(const Bundle& avatar, std::int64_t index,

@@ -12,10 +12,11 @@
 
 namespace navtalk {
 
-// A device finishes pictures of the avatar's own size with even sides, whose faces are neither sharpened nor get the frame's colours.
-bool finishes_on_device(const AvatarInfo& info, const FaceFinish& finish);
+// A device finishes pictures of avatars with even sides.
+bool finishes_on_device(const AvatarInfo& info);
 
-// nullopt: the frame has no face. `frame` gives its picture, BGR; it and the avatar are used by PlacedFrame::load().
+// In the avatar's size, the face as it is. nullopt: the frame has no face. `frame` gives its picture, BGR; it and the avatar are used by
+// PlacedFrame::load().
 std::optional<PlacedFrame> placed_frame(const Bundle& avatar, std::int64_t index,
                                         std::function<Image()> frame);
 

@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "core/base/device_lost.h"
 #include "core/base/error.h"
+#include "gpu/cuda/encoder_context.h"
 
 namespace navtalk {
 namespace {
@@ -12,16 +14,9 @@ namespace {
 // A size that every NVENC codes.
 constexpr H264Options k_trial{.width = 640, .height = 640};
 
-std::string why_no_nvenc(int gpu) {
-  H264Options trial = k_trial;
-  trial.encoder = H264Encoder::nvenc;
-  trial.gpu = gpu;
-  try {
-    const H264Stream stream(trial);
-    return {};
-  } catch (const Error& error) {
-    return error.message();
-  }
+DeviceSource source_of(int gpu) {
+  cuda::EncoderContext own = cuda::encoder_context(gpu);
+  return {.gpu = gpu, .context = own.context, .stream = std::move(own.stream)};
 }
 
 }  // namespace
@@ -29,28 +24,60 @@ std::string why_no_nvenc(int gpu) {
 LiveEncoders::LiveEncoders(std::optional<H264Encoder> asked, std::optional<int> gpu, Tell tell)
     : gpu_(gpu.value_or(0)), tell_(std::move(tell)) {
   if (asked == H264Encoder::x264 || (!asked && !gpu)) return;
-  const std::string missing = why_no_nvenc(gpu_);
-  if (missing.empty()) {
-    first_ = H264Encoder::nvenc;
-    tell_(fmt::format("live video is coded by NVENC of GPU {}", gpu_));
-  } else if (asked) {
+  const std::string missing = why_not(Way::host);
+  if (!missing.empty() && asked)
     throw Error(Code::invalid, fmt::format("NVENC of GPU {} cannot be had: {}", gpu_, missing));
-  } else {
+  if (!missing.empty()) {
     tell_(fmt::format("live video is coded by libx264, because {}", missing));
+    return;
+  }
+  const std::string through_host =
+      gpu ? why_not(Way::device) : std::string("the nets compute on the CPU");
+  first_ = through_host.empty() ? Way::device : Way::host;
+  tell_(through_host.empty()
+            ? fmt::format("live video is coded by NVENC of GPU {}, from that GPU's memory", gpu_)
+            : fmt::format("live video is coded by NVENC of GPU {}, through the host, because {}",
+                          gpu_, through_host));
+}
+
+std::string LiveEncoders::why_not(Way way) const {
+  try {
+    open(k_trial, way);
+    return {};
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const Error& error) {
+    return error.message();
   }
 }
 
-std::unique_ptr<H264Stream> LiveEncoders::open(H264Options options) const {
+std::optional<int> LiveEncoders::codes_from() const {
+  return first_ == Way::device ? std::optional(gpu_) : std::nullopt;
+}
+
+std::unique_ptr<H264Stream> LiveEncoders::open(H264Options options, Way way) const {
   options.gpu = gpu_;
-  options.encoder = first_;
-  try {
-    return std::make_unique<H264Stream>(options);
-  } catch (const Error& error) {
-    if (first_ == H264Encoder::x264 || error.code() != Code::failed) throw;
-    tell_(fmt::format("one live video is coded by libx264, because {}", error.message()));
-  }
-  options.encoder = H264Encoder::x264;
+  options.encoder = way == Way::x264 ? H264Encoder::x264 : H264Encoder::nvenc;
+  if (way == Way::device) options.source = source_of(gpu_);
   return std::make_unique<H264Stream>(options);
+}
+
+std::unique_ptr<H264Stream> LiveEncoders::open(H264Options options) const {
+  const auto attempt = [&](Way way, const char* instead) -> std::unique_ptr<H264Stream> {
+    if (first_ > way) return nullptr;
+    try {
+      return open(options, way);
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const Error& error) {
+      if (error.code() != Code::failed) throw;
+      tell_(fmt::format("one live video is coded by {}, because {}", instead, error.message()));
+      return nullptr;
+    }
+  };
+  if (auto stream = attempt(Way::device, "NVENC through the host")) return stream;
+  if (auto stream = attempt(Way::host, "libx264")) return stream;
+  return open(options, Way::x264);
 }
 
 std::optional<H264Encoder> parse_h264_encoder(std::string_view text) {

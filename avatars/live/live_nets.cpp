@@ -91,15 +91,30 @@ void draw_faces(Model& model, std::span<const PictureRequest> batch,
   }
 }
 
-// What the device finishes; the rest stays in `drawn`: fading lips and clips, and pictures of another size than the avatar's.
+FinishPicture finish_of(FinishedPicture picture, int width, int height, int gpu) {
+  const auto as_planes = [width, height, bytes = picture.bytes](const std::uint8_t* nv12) {
+    return as_i420({nv12, bytes}, width, height);
+  };
+  if (!picture.on_device())
+    return [picture = std::move(picture), as_planes] { return as_planes(picture.data.get()); };
+  return [picture = std::move(picture), as_planes, width, height, gpu] {
+    return DevicePicture{.width = width,
+                         .height = height,
+                         .gpu = gpu,
+                         .nv12 = picture.data,
+                         .copy = [picture, as_planes] { return as_planes(picture.copy().get()); }};
+  };
+}
+
+// What the device finishes; the rest stays in `drawn`: clips that pass into each other, and avatars with odd sides.
 void draw_on_device(Model& model, std::span<const PictureRequest> batch, std::vector<Drawn>& drawn,
                     EngineBackend::Made& made) {
   std::vector<Drawn> there, rest;
   std::vector<PlacedFrame> frames;
   for (Drawn& one : drawn) {
     const PictureRequest& request = batch[one.place];
-    std::optional<PlacedFrame> frame;
-    if (request.lips >= 1) frame = one.pictures->placed(request.frame);
+    std::optional<PlacedFrame> frame =
+        one.pictures->placed(request.frame, request.lips, model.info().finishing_gpu);
     (frame ? there : rest).push_back(std::move(one));
     if (frame) frames.push_back(std::move(*frame));
   }
@@ -108,10 +123,9 @@ void draw_on_device(Model& model, std::span<const PictureRequest> batch, std::ve
   auto pictures =
       model.pictures(frames, stacked(there, [](const Drawn& one) { return one.window; }));
   for (std::size_t i = 0; i < there.size(); ++i)
-    made.pictures[there[i].place] = [picture = std::move(pictures[i]), width = frames[i].width,
-                                     height = frames[i].height] {
-      return as_i420(picture.nv12(), width, height);
-    };
+    made.pictures[there[i].place] =
+        finish_of(std::move(pictures[i]), frames[i].picture_width(), frames[i].picture_height(),
+                  model.info().finishing_gpu);
 }
 
 }  // namespace

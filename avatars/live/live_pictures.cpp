@@ -106,13 +106,18 @@ I420Picture LivePictures::with_face(const ClipFrame& frame, const NdArray<std::u
   return finished(frame, &face, lips);
 }
 
-std::optional<PlacedFrame> LivePictures::placed(const ClipFrame& frame) {
-  if (frame.before >= 0) return std::nullopt;
+std::optional<PlacedFrame> LivePictures::placed(const ClipFrame& frame, float lips, int gpu) {
   const AvatarInfo& info = avatar_->info();
-  if (info.width != width_ || info.height != height_) return std::nullopt;
-  if (!finishes_on_device(info, face_finish(info))) return std::nullopt;
-  return placed_frame(*avatar_, frame.index,
-                      [this, index = frame.index] { return clip_->frame(index); });
+  if (frame.before >= 0 || lips <= 0 || !finishes_on_device(info)) return std::nullopt;
+  auto placed = placed_frame(*avatar_, frame.index,
+                             [this, index = frame.index] { return clip_->frame(index); });
+  if (!placed) return std::nullopt;
+  placed->finish = face_finish(info);
+  placed->lips = lips;
+  placed->shown_width = width_;
+  placed->shown_height = height_;
+  placed->stays = encoder_->codes_from() == gpu;
+  return placed;
 }
 
 I420Picture LivePictures::scaled(const Image& frame) const {

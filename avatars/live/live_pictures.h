@@ -15,8 +15,8 @@
 #include "avatars/live/live_hearing.h"
 #include "avatars/live/shared_clip.h"
 #include "core/media/encode/h264_stream.h"
-#include "core/tensor/i420_picture.h"
 #include "core/tensor/ndarray.h"
+#include "core/tensor/video_picture.h"
 #include "gpu/engine/engine_backend.h"
 #include "gpu/model/placed_frame.h"
 
@@ -41,11 +41,13 @@ class LivePictures : public EngineAvatar {
   // same place.
   I420Picture still(const ClipFrame& frame);
   I420Picture with_face(const ClipFrame& frame, const NdArray<std::uint8_t>& face, float lips);
-  // The same for a device, which makes the picture of it; nullopt where it cannot: the frame has no face, the session's
-  // pictures are not of the avatar's size, two clips are seen, or the avatar's faces are sharpened or get the frame's
-  // colours, which is done on the CPU. What it returns uses this object.
-  std::optional<PlacedFrame> placed(const ClipFrame& frame);
-  AccessUnit encode(const I420Picture& picture, bool key) { return encoder_->encode(picture, key); }
+  // The same for a device, which makes the picture of it; nullopt where it cannot: the frame has no face, nothing of it is seen, two
+  // clips are seen, or the avatar has odd sides. `gpu`: the device's; the picture stays there where the encoder takes it from there.
+  // What it returns uses this object.
+  std::optional<PlacedFrame> placed(const ClipFrame& frame, float lips = 1, int gpu = 0);
+  AccessUnit encode(const VideoPicture& picture, bool key) {
+    return encoder_->encode(picture, key);
+  }
 
   const Bundle& avatar() const { return *avatar_; }
   LiveHearing& hearing() { return hearing_; }  // of the backend, until it has heard

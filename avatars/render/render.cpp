@@ -99,9 +99,11 @@ class Renderer {
     std::vector<FinishedPicture> made;
     if (!chunk.with_face.empty()) {
       std::vector<PlacedFrame> frames;
-      for (const std::int64_t t : chunk.with_face)
+      for (const std::int64_t t : chunk.with_face) {
         frames.push_back(*placed_frame(avatar_, slot(t),
                                        [this, index = slot(t)] { return avatar_.frame(index); }));
+        frames.back().finish = options_.finish;
+      }
       made = model_.pictures(frames, speech_.windows(chunk.with_face));
     }
     std::vector<FinishedPicture> all;
@@ -127,14 +129,13 @@ std::int64_t faces_per_pass(const Model& model, int batch) {
   return batch > 0 ? batch : model.info().execution.batch;
 }
 
-bool renders_on_device(const Model& model, const AvatarInfo& avatar, const FaceFinish& finish) {
-  return model.info().pictures_on_device && finishes_on_device(avatar, finish);
+bool renders_on_device(const Model& model, const AvatarInfo& avatar) {
+  return model.info().pictures_on_device && finishes_on_device(avatar);
 }
 
 void render(Model& model, const Bundle& avatar, Audio audio, const RenderOptions& options,
             const FrameSink& sink, const std::stop_token& stop) {
-  NAVTALK_CHECK(!options.on_device ||
-                (!options.faces && renders_on_device(model, avatar.info(), options.finish)));
+  NAVTALK_CHECK(!options.on_device || (!options.faces && renders_on_device(model, avatar.info())));
   const double duration_s = audio.duration_s();
   if (audio.rate_hz != k_sample_rate_hz) audio = resample(audio, k_sample_rate_hz);
   SpeechWindows speech(model, std::move(audio.samples), options.fps);

@@ -52,9 +52,9 @@ using FrameSink =
 // Of one pass through the nets, for RenderOptions::batch.
 std::int64_t faces_per_pass(const Model& model, int batch);
 
-// Whether the model's device can finish the pictures: from the nets to NV12 in the avatar's frame in one launch, as it does for live
-// sessions. Their chroma is the mean of 2x2 pixels.
-bool renders_on_device(const Model& model, const AvatarInfo& avatar, const FaceFinish& finish);
+// Whether the model's device can finish the pictures: from the nets to NV12 in the avatar's frame as it does for live sessions.
+// Their chroma is the mean of 2x2 pixels.
+bool renders_on_device(const Model& model, const AvatarInfo& avatar);
 
 // Renders the wanted ones of frame_count(audio at 16 kHz, fps) frames. What a frame hears comes from all of
 // the audio. The same input gives the same pixels. The sink

@@ -96,15 +96,21 @@ class Bench {
     add_resizes(all);
     add_filters(all, "frame", frame_, frame_result_, frame_mask_);
     add_filters(all, "face", face_, face_result_, face_mask_);
-    add(all, "compose", "face", face_, [this] { compose_all(std::nullopt); });
-    add(all, "compose, unsharp", "face", face_, [this] { compose_all(Unsharp{}); });
-    add(all, "post-process", "frame", frame_, [this] {
-      compose_all(std::nullopt);
-      bgr_to_i420(frame_.view(), yuv_.data());
-    });
-    add(all, "post-process, unsharp", "frame", frame_, [this] {
-      compose_all(Unsharp{});
-      bgr_to_i420(frame_.view(), yuv_.data());
+    add(all, "compose", "face", face_, [this] { compose_all({}); });
+    add(all, "compose, unsharp", "face", face_, [this] { compose_all({.unsharp = Unsharp{}}); });
+    const auto post_process = [&](const char* operation, const FaceFinish& finish) {
+      add(all, operation, "frame", frame_, [this, finish] {
+        compose_all(finish);
+        bgr_to_i420(frame_.view(), yuv_.data());
+      });
+    };
+    post_process("post-process", {});
+    post_process("post-process, unsharp", {.unsharp = Unsharp{}});
+    post_process("post-process, matched", {.match_colour = true});
+    add(all, "post-process, half size", "frame", frame_, [this] {
+      compose_all({});
+      resize(frame_.view(), half_.view(), Interpolation::linear);
+      bgr_to_i420(half_.view(), yuv_.data());
     });
     return all;
   }
@@ -139,10 +145,10 @@ class Bench {
     add(all, "nv12 to bgr", area, picture, [&] { nv12_to_bgr(yuv_.data(), result.view()); });
   }
 
-  void compose_all(const std::optional<Unsharp>& unsharp) {
+  void compose_all(const FaceFinish& finish) {
     for (int n = 0; n < frame_.count; ++n)
       compose(frame_.view()[n], generated_.view()[n], placement_, mask_.view()[n], mask_region_,
-              {.unsharp = unsharp});
+              finish);
   }
 
   Pictures frame_, frame_result_, frame_mask_, half_, generated_, face_, face_result_, face_mask_;

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "core/tensor/i420_picture.h"
 #include "core/tensor/ndarray.h"
+#include "core/tensor/video_picture.h"
 
 namespace navtalk {
 
@@ -61,8 +61,9 @@ struct PictureRequest {
 };
 
 // The rest of a picture's making, on the thread that calls it, once: on a CPU the face is put into its frame,
-// scaled and converted; from a GPU the finished picture is copied. The buffer is the caller's.
-using FinishPicture = std::function<I420Picture()>;
+// scaled and converted; a finished picture of a GPU is copied out of the memory that both share, or stays on the GPU. The buffer is
+// the caller's.
+using FinishPicture = std::function<VideoPicture()>;
 
 class EngineBackend {
  public:

@@ -2,12 +2,16 @@
 // resized face, and what the sharpening needs around it, into shared memory:
 //
 //   decoder output --bytes, bilinear--> shared [20][68] BGR --sharpen, blend with the frame's pixel--> luma, chroma of 2x2
+//
+// A face that gets the frame's colours is looked at once before: by blocks of the same pixels, which add up the seam, and by one block,
+// which makes of the sums what becomes of each level.
 #include "gpu/image/paste.h"
 
 #include <algorithm>
 
 #include "core/base/check.h"
 #include "gpu/cuda/kernel.h"
+#include "gpu/image/colour_match.h"
 #include "gpu/image/device/color.h"
 #include "gpu/image/device/sampling.h"
 #include "gpu/image/device/unsharp.h"
@@ -22,19 +26,31 @@ constexpr int k_tile_columns = k_columns + 2 * k_unsharp_reach,
               k_tile_rows = k_rows + 2 * k_unsharp_reach;
 constexpr int k_most_faces = 8;  // of one launch; they travel as its parameters
 
+// What lies at FacePaste::match.
+constexpr int k_seam_sums =
+    13;  // pixels; then of each colour: sum and sum of squares in the face, and both in the frame
+struct Match {
+  unsigned long long sums[k_seam_sums];
+  std::uint8_t levels[3][256];
+};
+static_assert(sizeof(Match) <= k_match_bytes);
+
 struct Paste {
   FacePaste face;
   Box mask_place;  // where the mask lies in the frame
   Box shown;       // all that can change
   Box needed;      // `shown`, and the reach of the sharpening inside the face's box
   double scale_x, scale_y;
+  bool sharpen;
+  Sharpening sharpening;
 };
 struct Batch {
   Paste paste[k_most_faces];
   int width, height, face_channels;
-  bool sharpen, whole_words;
-  Sharpening sharpening;
+  bool whole_words;
 };
+
+using Tile = std::uint8_t[k_tile_rows][k_tile_columns];  // of one colour
 
 __device__ inline float as_float(float value) { return value; }
 __device__ inline float as_float(__half value) { return __half2float(value); }
@@ -84,9 +100,52 @@ __device__ bool contains(const Box& box, int x, int y) {
   return x >= box.x1 && x < box.x2 && y >= box.y1 && y < box.y2;
 }
 
+// Whether the face shows in the pixels from (left, top): the same for all threads of the block.
+__device__ bool shows(const Paste& paste, int left, int top) {
+  return left < paste.shown.x2 && left + k_columns > paste.shown.x1 && top < paste.shown.y2 &&
+         top + k_rows > paste.shown.y1;
+}
+
+// Each thread of the block puts some of the resized pixels into the tiles.
+template <class Value>
+__device__ void load_tiles(const Paste& paste, int channels, Tile* tiles, int left, int top) {
+  const int self = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  for (int i = self; i < k_tile_rows * k_tile_columns;
+       i += static_cast<int>(blockDim.x * blockDim.y)) {
+    const int column = i % k_tile_columns, row = i / k_tile_columns;
+    const int x = left + column - k_unsharp_reach, y = top + row - k_unsharp_reach;
+    const bool used = x >= paste.shown.x1 - k_unsharp_reach &&
+                      x < paste.shown.x2 + k_unsharp_reach &&
+                      y >= paste.shown.y1 - k_unsharp_reach && y < paste.shown.y2 + k_unsharp_reach;
+    if (!used) continue;
+    const Levels levels =
+        resized<Value>(paste, channels, inside(x, paste.needed.x1, paste.needed.x2),
+                       inside(y, paste.needed.y1, paste.needed.y2));
+    for (int c = 0; c < 3; ++c) tiles[c][row][column] = levels.bgr[c];
+  }
+}
+
+// The face's pixel at (column, row) of the block's, sharpened where it is to be.
+__device__ int face_at(const Paste& paste, const Tile& tile, int column, int row) {
+  const std::uint8_t* around = &tile[row][column];  // the upper left of its neighbourhood
+  return paste.sharpen ? sharpened(around, k_tile_columns, paste.sharpening)
+                       : around[k_unsharp_reach * k_tile_columns + k_unsharp_reach];
+}
+
+__device__ int mask_at(const Paste& paste, int x, int y) {
+  return paste.face
+      .mask[(y - paste.mask_place.y1) * paste.face.mask_stride + x - paste.mask_place.x1];
+}
+
+// v + weight * (under - v), as much of the face as is seen.
+__device__ int faded(int value, int under, float lips) {
+  const float weight = __fadd_rn(1.0F, -lips);
+  const float part = __fmul_rn(weight, static_cast<float>(under - value));
+  return __float2int_rd(__fadd_rn(__fadd_rn(static_cast<float>(value), part), 0.5F));
+}
+
 // The frame's 2x2 pixels at (x, y) with the face on them; writes four values of luma and the pair of chroma.
-__device__ void paste_quad(const Batch& batch, const Paste& paste,
-                           const std::uint8_t (*tile)[k_tile_rows][k_tile_columns], int left,
+__device__ void paste_quad(const Batch& batch, const Paste& paste, const Tile* tiles, int left,
                            int top, int x, int y) {
   const std::ptrdiff_t chroma =
       static_cast<std::ptrdiff_t>(batch.width) * (batch.height + y / 2) + x;
@@ -99,15 +158,13 @@ __device__ void paste_quad(const Batch& batch, const Paste& paste,
         from_yuv(paste.face.frame[static_cast<std::ptrdiff_t>(py) * batch.width + px], u, v);
     int values[3] = {level(under.b), level(under.g), level(under.r)};
     if (contains(paste.shown, px, py)) {
-      const int share =
-          paste.face
-              .mask[(py - paste.mask_place.y1) * paste.face.mask_stride + px - paste.mask_place.x1];
+      const int share = mask_at(paste, px, py);
+      const auto* match = static_cast<const Match*>(paste.face.match);
       for (int c = 0; c < 3; ++c) {
-        const std::uint8_t* at =
-            &tile[c][py - top][px - left];  // the upper left of its neighbourhood
-        const int face = batch.sharpen ? sharpened(at, k_tile_columns, batch.sharpening)
-                                       : at[k_unsharp_reach * k_tile_columns + k_unsharp_reach];
-        values[c] = divided_by_255(values[c] * (255 - share) + face * share);
+        int face = face_at(paste, tiles[c], px - left, py - top);
+        if (match != nullptr) face = match->levels[c][face];
+        const int blended = divided_by_255(values[c] * (255 - share) + face * share);
+        values[c] = paste.face.lips < 1 ? faded(blended, values[c], paste.face.lips) : blended;
       }
     }
     const Bgr pixel{static_cast<float>(values[0]), static_cast<float>(values[1]),
@@ -134,28 +191,12 @@ __device__ void copy_row(const Batch& batch, const std::uint8_t* from, std::uint
 
 template <class Value>
 __global__ void paste_kernel(const __grid_constant__ Batch batch) {
-  __shared__ std::uint8_t tile[3][k_tile_rows][k_tile_columns];
+  __shared__ Tile tiles[3];
   const Paste& paste = batch.paste[blockIdx.z];
   const int left = static_cast<int>(blockIdx.x) * k_columns,
             top = static_cast<int>(blockIdx.y) * k_rows;
-  const bool shows = left < paste.shown.x2 && left + k_columns > paste.shown.x1 &&
-                     top < paste.shown.y2 &&
-                     top + k_rows > paste.shown.y1;  // the same for all threads of the block
-  if (shows) {
-    const int self = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
-    for (int i = self; i < k_tile_rows * k_tile_columns;
-         i += static_cast<int>(blockDim.x * blockDim.y)) {
-      const int column = i % k_tile_columns, row = i / k_tile_columns;
-      const int x = left + column - k_unsharp_reach, y = top + row - k_unsharp_reach;
-      const bool used =
-          x >= paste.shown.x1 - k_unsharp_reach && x < paste.shown.x2 + k_unsharp_reach &&
-          y >= paste.shown.y1 - k_unsharp_reach && y < paste.shown.y2 + k_unsharp_reach;
-      if (!used) continue;
-      const Levels levels =
-          resized<Value>(paste, batch.face_channels, inside(x, paste.needed.x1, paste.needed.x2),
-                         inside(y, paste.needed.y1, paste.needed.y2));
-      for (int c = 0; c < 3; ++c) tile[c][row][column] = levels.bgr[c];
-    }
+  if (shows(paste, left, top)) {
+    load_tiles<Value>(paste, batch.face_channels, tiles, left, top);
     __syncthreads();
   }
   const int x = left + static_cast<int>(threadIdx.x) * k_wide,
@@ -174,7 +215,7 @@ __global__ void paste_kernel(const __grid_constant__ Batch batch) {
   }
   for (int i = 0; i < wide; i += 2) {
     if (x + i < paste.shown.x2 && x + i + 2 > paste.shown.x1) {
-      paste_quad(batch, paste, tile, left, top, x + i, y);
+      paste_quad(batch, paste, tiles, left, top, x + i, y);
     } else {
       copy_row(batch, paste.face.frame, paste.face.out,
                static_cast<std::ptrdiff_t>(y) * batch.width + x + i, 2);
@@ -183,6 +224,84 @@ __global__ void paste_kernel(const __grid_constant__ Batch batch) {
       copy_row(batch, paste.face.frame, paste.face.out,
                static_cast<std::ptrdiff_t>(batch.width) * (batch.height + y / 2) + x + i, 2);
     }
+  }
+}
+
+// A face a block.
+__global__ void clear_kernel(const __grid_constant__ Batch batch) {
+  auto* match = static_cast<Match*>(batch.paste[blockIdx.x].face.match);
+  if (match != nullptr && threadIdx.x < k_seam_sums) match->sums[threadIdx.x] = 0;
+}
+
+// The pixels of a block whose mask is neither 0 nor 255.
+template <class Value>
+__global__ void seam_kernel(const __grid_constant__ Batch batch) {
+  __shared__ Tile tiles[3];
+  __shared__ unsigned block_sums[k_seam_sums];  // of 1024 pixels: no square of levels overflows
+  const Paste& paste = batch.paste[blockIdx.z];
+  const int left = static_cast<int>(blockIdx.x) * k_columns,
+            top = static_cast<int>(blockIdx.y) * k_rows;
+  if (paste.face.match == nullptr || !shows(paste, left, top)) return;
+  const int self = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  if (self < k_seam_sums) block_sums[self] = 0;
+  load_tiles<Value>(paste, batch.face_channels, tiles, left, top);
+  __syncthreads();
+  unsigned own[k_seam_sums] = {};
+  for (int i = 0; i < k_wide * k_high; ++i) {
+    const int x = left + static_cast<int>(threadIdx.x) * k_wide + i % k_wide,
+              y = top + static_cast<int>(threadIdx.y) * k_high + i / k_wide;
+    if (!contains(paste.shown, x, y)) continue;
+    const int share = mask_at(paste, x, y);
+    if (share == 0 || share == 255) continue;
+    const std::ptrdiff_t pitch = batch.width;
+    const std::uint8_t* chroma = paste.face.frame + pitch * (batch.height + y / 2) + x / 2 * 2;
+    const Bgr under = from_yuv(paste.face.frame[y * pitch + x], chroma[0], chroma[1]);
+    const unsigned frame[3] = {level(under.b), level(under.g), level(under.r)};
+    ++own[0];
+    for (int c = 0; c < 3; ++c) {
+      const auto face = static_cast<unsigned>(face_at(paste, tiles[c], x - left, y - top));
+      own[1 + c] += face;
+      own[4 + c] += face * face;
+      own[7 + c] += frame[c];
+      own[10 + c] += frame[c] * frame[c];
+    }
+  }
+  if (own[0] > 0) {
+    for (int i = 0; i < k_seam_sums; ++i) atomicAdd(&block_sums[i], own[i]);
+  }
+  __syncthreads();
+  auto* match = static_cast<Match*>(paste.face.match);
+  if (self < k_seam_sums && block_sums[self] > 0)
+    atomicAdd(&match->sums[self], static_cast<unsigned long long>(block_sums[self]));
+}
+
+__device__ double deviation(double sum, double squares, double count) {
+  return sqrt(fmax(0.0, squares * count - sum * sum)) / count;
+}
+
+// A face a block, a level a thread.
+__global__ void levels_kernel(const __grid_constant__ Batch batch) {
+  auto* match = static_cast<Match*>(batch.paste[blockIdx.x].face.match);
+  if (match == nullptr) return;
+  const int self = static_cast<int>(threadIdx.x);
+  const auto count = static_cast<double>(match->sums[0]);
+  for (int c = 0; c < 3; ++c) {
+    if (count < k_least_seam) {
+      match->levels[c][self] = static_cast<std::uint8_t>(self);
+      continue;
+    }
+    const auto face = static_cast<double>(match->sums[1 + c]),
+               frame = static_cast<double>(match->sums[7 + c]);
+    const double has = deviation(face, static_cast<double>(match->sums[4 + c]), count),
+                 wanted = deviation(frame, static_cast<double>(match->sums[10 + c]), count);
+    double gain = 1;
+    if (has >= 1 && wanted >= 1)
+      gain = fmin(fmax(wanted / has, 1.0 / k_most_gain), double{k_most_gain});
+    const double shift =
+        fmin(fmax((frame - face) / count, -double{k_most_shift}), double{k_most_shift});
+    const double mean = face / count;
+    const double value = gain * (self - mean) + (mean + shift);
+    match->levels[c][self] = static_cast<std::uint8_t>(fmin(fmax(value, 0.0), 255.0) + 0.5);
   }
 }
 
@@ -195,7 +314,15 @@ Paste placed(const FacePaste& face, int width, int height) {
   const Box& box = face.placement.box;
   const Box& crop = face.placement.crop_box;
   NAVTALK_CHECK(!box.empty());
-  Paste paste{face, face.mask_region.moved(crop.x1, crop.y1), {}, {}, 0, 0};
+  NAVTALK_CHECK(reinterpret_cast<std::uintptr_t>(face.match) % alignof(Match) == 0);
+  Paste paste{face,
+              face.mask_region.moved(crop.x1, crop.y1),
+              {},
+              {},
+              0,
+              0,
+              face.unsharp.has_value(),
+              make_sharpening(face.unsharp.value_or(Unsharp{}))};
   paste.shown = intersection(intersection(box, intersection(paste.mask_place, crop)),
                              Box{0, 0, width, height});
   const Box grown{paste.shown.x1 - k_unsharp_reach, paste.shown.y1 - k_unsharp_reach,
@@ -207,10 +334,24 @@ Paste placed(const FacePaste& face, int width, int height) {
   return paste;
 }
 
+template <class Value>
+void launch(const Batch& batch, unsigned faces, Stream stream) {
+  const dim3 block(k_columns / k_wide, k_rows / k_high);
+  const dim3 grid(blocks(batch.width, k_columns), blocks(batch.height, k_rows), faces);
+  const bool match = std::any_of(batch.paste, batch.paste + faces,
+                                 [](const Paste& one) { return one.face.match != nullptr; });
+  if (match) {
+    NAVTALK_LAUNCH(clear_kernel, dim3(faces), dim3(32), 0, stream, batch);
+    NAVTALK_LAUNCH(seam_kernel<Value>, grid, block, 0, stream, batch);
+    NAVTALK_LAUNCH(levels_kernel, dim3(faces), dim3(256), 0, stream, batch);
+  }
+  NAVTALK_LAUNCH(paste_kernel<Value>, grid, block, 0, stream, batch);
+}
+
 }  // namespace
 
 void paste_faces(std::span<const FacePaste> faces, int width, int height, Format format,
-                 int face_channels, const std::optional<Unsharp>& unsharp, Stream stream) {
+                 int face_channels, Stream stream) {
   NAVTALK_CHECK(width > 0 && height > 0 && width % 2 == 0 && height % 2 == 0 && face_channels >= 3);
   for (std::size_t first = 0; first < faces.size(); first += k_most_faces) {
     const std::span<const FacePaste> some =
@@ -219,17 +360,11 @@ void paste_faces(std::span<const FacePaste> faces, int width, int height, Format
     batch.width = width;
     batch.height = height;
     batch.face_channels = face_channels;
-    batch.sharpen = unsharp.has_value();
-    batch.sharpening = make_sharpening(unsharp.value_or(Unsharp{}));
     batch.whole_words = width % k_wide == 0 && std::all_of(some.begin(), some.end(), aligned);
     for (std::size_t i = 0; i < some.size(); ++i) batch.paste[i] = placed(some[i], width, height);
-    const dim3 block(k_columns / k_wide, k_rows / k_high);
-    const dim3 grid(blocks(width, k_columns), blocks(height, k_rows),
-                    static_cast<unsigned>(some.size()));
-    if (format == Format::fp16)
-      NAVTALK_LAUNCH(paste_kernel<__half>, grid, block, 0, stream, batch);
-    else
-      NAVTALK_LAUNCH(paste_kernel<float>, grid, block, 0, stream, batch);
+    const auto count = static_cast<unsigned>(some.size());
+    format == Format::fp16 ? launch<__half>(batch, count, stream)
+                           : launch<float>(batch, count, stream);
   }
 }
 

@@ -42,7 +42,8 @@ class DeviceFrames {
   std::vector<Resident> resident(std::span<const PlacedFrame> frames);
 
   // Face i into frame i: `faces` is the decoder's output in slices, [n,3,256,256] each, which together are as many as the frames.
-  // Frames of one size are one launch and one copy to the host. NV12, in the order of the frames.
+  // Frames of one size are one launch, pictures of another size than theirs one more, and what does not stay is one copy to the
+  // host. NV12, in the order of the frames.
   std::vector<FinishedPicture> paste(std::span<const PlacedFrame> frames,
                                      std::span<const Resident> residents,
                                      std::span<const at::Tensor> faces) const;

@@ -143,6 +143,7 @@ void Model::Impl::load(const Options& options) {
   for (const NetDevice* one : placed()) info.weight_bytes += one->weights().bytes();
   make_passes();
   info.pictures_on_device = unet && decoder && decodes().placed();
+  info.finishing_gpu = decodes().name().index;
   if (info.pictures_on_device)
     kept_frames = std::make_unique<DeviceFrames>(
         decodes().device(), main->device(), decodes().copies(),

@@ -27,6 +27,8 @@ struct ModelInfo {
   int whisper_layers = 0;
   Execution execution;
   bool pictures_on_device = false;  // Model::pictures() is there
+  // The GPU that finishes pictures, as CUDA counts; 0 for the CPU in a GPU's place.
+  int finishing_gpu = 0;
   // Of the nets that run on a GPU: what their weights take of it. Zero: none does, and Model::pause() has nothing to move.
   std::uint64_t weight_bytes = 0;
 };
@@ -85,7 +87,7 @@ class Model {
   NdArray<std::uint8_t> faces(const NdArray<float>& latent, const NdArray<float>& windows);
 
   // Where info() says so: the same faces, put into their frames on the device, windows [B,T,D] for B frames. Nothing but the finished
-  // pictures comes to the host: NV12 of each frame's size, in their order. Frames that were used last stay on the device.
+  // pictures comes to the host: NV12 of each picture's size, in their order. Frames that were used last stay on the device.
   // Error{invalid} for a frame whose content does not fit its sizes.
   std::vector<FinishedPicture> pictures(std::span<const PlacedFrame> frames,
                                         const NdArray<float>& windows);

@@ -26,16 +26,27 @@ struct PlacedFrame {
   int width = 0, height = 0;  // both even
   Placement placement{};
   Box mask_region{};  // in the crop box's coordinates
+  FaceFinish finish{};
+  float lips = 1;                         // how much of the face is seen, above 0, to 1
+  int shown_width = 0, shown_height = 0;  // of the finished picture, both even; 0: the frame's
+  bool stays = false;                     // the finished picture stays on the device
+
+  int picture_width() const { return shown_width > 0 ? shown_width : width; }
+  int picture_height() const { return shown_height > 0 ? shown_height : height; }
   // Called where the device does not hold the frame, on the calling thread.
   std::function<FrameContent()> load{};
 };
 
-// Frames of a device: NV12 in host memory, to which it was copied.
+// NV12 that a device has made, in host memory, to which it was copied, or where it was made.
 struct FinishedPicture {
   std::shared_ptr<const std::uint8_t>
       data{};  // its memory is used again when the last holder lets go
   std::size_t bytes = 0;
+  // Of a picture that stays on the device: a copy of its bytes in host memory. Errors as those of Model::pictures().
+  std::function<std::shared_ptr<const std::uint8_t>()> copy{};
 
+  bool on_device() const { return copy != nullptr; }
+  // Of one in host memory.
   std::span<const std::uint8_t> nv12() const { return {data.get(), bytes}; }
 };
 

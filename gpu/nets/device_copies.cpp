@@ -96,6 +96,10 @@ DeviceCopies::Copy DeviceCopies::to_host(const at::Tensor& from) {
   return copy;
 }
 
+void DeviceCopies::wait() const {
+  if (!device_.is_cpu()) StreamEvent(current_stream(device_)).wait();
+}
+
 std::shared_ptr<const std::uint8_t> DeviceCopies::Copy::wait() {
   if (event_) event_->wait();
   from_ = at::Tensor();

@@ -39,6 +39,9 @@ class DeviceCopies {
   };
   Copy to_host(const at::Tensor& from);
 
+  // Returns when the device has done what the calling thread's current stream was given so far.
+  void wait() const;
+
  private:
   // Memory of a block as a tensor.
   static at::Tensor bytes_of(const StagingRing::Block& block, std::int64_t bytes);

@@ -64,7 +64,7 @@ std::vector<cuda::FacePaste> TimedPastes::set(std::int64_t index,
 void TimedPastes::launch(const std::vector<cuda::FacePaste>& set, at::ScalarType type,
                          cuda::Stream stream) {
   const auto format = type == at::kHalf ? cuda::Format::fp16 : cuda::Format::fp32;
-  cuda::paste_faces(set, k_width, k_height, format, 3, std::nullopt, stream);
+  cuda::paste_faces(set, k_width, k_height, format, 3, stream);
 }
 
 nets::Tensors in_nhwc(nets::Tensors faces) {

@@ -12,7 +12,6 @@
 #include "avatars/bundle/avatar_id.h"
 #include "avatars/bundle/bundle.h"
 #include "avatars/bundle/bundle_files.h"
-#include "avatars/bundle/face_finish.h"
 #include "avatars/live/live_encoders.h"
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
@@ -74,6 +73,8 @@ std::uint64_t bytes_of_frame(const AvatarInfo& info, const Box& mask) {
 
 // What a session's pictures take while they are made: its frames, also those that are not kept, and what comes out of them.
 constexpr std::uint64_t k_pictures_on_their_way = QueueLimits().per_session;
+// Finished ones that NVENC has not coded yet, and its frames.
+constexpr std::uint64_t k_pictures_to_code = 8;
 
 // Models are of the work loop's thread and the inference engine's lanes, which never use them at the same time; avatars of
 // any thread.
@@ -119,7 +120,14 @@ class Renderer {
                      .frame_bytes = applied_frames_,
                      .vae_encoder = false}));
     if (on_gpu()) memory_->loaded();
-    offer(shared_face_model(options_.models, model_->info()));
+    const ModelInfo& info = model_->info();
+    if (const auto gpu = encoders_.codes_from();
+        gpu && info.pictures_on_device && *gpu != info.finishing_gpu)
+      log::warn(
+          fmt::format("live pictures come to NVENC through the host: GPU {} finishes them, and "
+                      "GPU {} codes them",
+                      info.finishing_gpu, *gpu));
+    offer(shared_face_model(options_.models, info));
   }
 
   bool pause() {
@@ -239,7 +247,7 @@ class Renderer {
     const AvatarInfo& info = avatar.bundle->info();
     AvatarSize size{
         .width = info.width, .height = info.height, .fps = info.fps, .memory = avatar.memory};
-    if (!memory_ || face_finish(info) != FaceFinish{}) return size;
+    if (!memory_) return size;
     std::uint64_t largest = 0;
     for (std::int64_t i = 0; i < info.frames; ++i) {
       const std::optional<AvatarFace>& face = avatar.bundle->face(i);
@@ -248,7 +256,9 @@ class Renderer {
       size.device_frames += bytes;
       largest = std::max(largest, bytes);
     }
-    size.device_pictures = 2 * k_pictures_on_their_way * largest;
+    // In, out, and before it is scaled.
+    size.device_pictures = 3 * k_pictures_on_their_way * largest;
+    if (encoders_.codes_from()) size.device_pictures += k_pictures_to_code * largest;
     return size;
   }
 

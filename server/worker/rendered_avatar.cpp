@@ -48,7 +48,7 @@ class RenderedAvatar : public LiveAvatar {
     return action_names(pictures_->avatar().info().clips);
   }
   I420Picture still(const ClipFrame& frame) override { return pictures_->still(frame); }
-  EncodedPicture encode(const I420Picture& picture, bool key) override {
+  EncodedPicture encode(const VideoPicture& picture, bool key) override {
     const AccessUnit unit = pictures_->encode(picture, key);
     return {.bytes = std::string(unit.bytes.begin(), unit.bytes.end()), .key = unit.key};
   }

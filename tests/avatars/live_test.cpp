@@ -93,10 +93,10 @@ TEST_CASE("a face in a batch is the same as alone, to within one level") {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     PictureRequest alone = batch[i];
     alone.avatar = pictures_of(avatar);  // which has heard nothing yet
-    const I420Picture first = nets.make({&alone, 1}, [] {}).pictures.at(0)();
-    CHECK(largest_difference(together[i](), first) <= 1);
+    const I420Picture first = on_host(nets.make({&alone, 1}, [] {}).pictures.at(0)());
+    CHECK(largest_difference(on_host(together[i]()), first) <= 1);
     alone.avatar = pictures_of(avatar);
-    CHECK(nets.make({&alone, 1}, [] {}).pictures.at(0)() == first);
+    CHECK(on_host(nets.make({&alone, 1}, [] {}).pictures.at(0)()) == first);
     const I420Picture still = pictures_of(avatar)->still(batch[i].frame);
     CHECK(largest_difference(first, still) > 10);  // the mouth
   }
@@ -140,7 +140,8 @@ TEST_CASE("a job's face has the same bytes alone, in its own process and among l
       REQUIRE(face.shape == Shape{256, 256, 3});
       CHECK(std::ranges::equal(face.values, std::span(own.row(i), own.stride0())));
     }
-    for (std::size_t session = 0; session < live; ++session) CHECK(made[session]().width > 0);
+    for (std::size_t session = 0; session < live; ++session)
+      CHECK(on_host(made[session]()).width > 0);
   }
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("a session's pictures do not depend on lanes and threads") {
       }
     }
     std::vector<I420Picture> made;
-    for (auto& [which, answer] : answers) made.push_back(answer.get().picture());
+    for (auto& [which, answer] : answers) made.push_back(on_host(answer.get().picture()));
     return made;
   };
   const auto alone = faces(1, 1);
@@ -184,9 +185,9 @@ TEST_CASE("what is seen of the lips goes from the clip's own to the generated on
   std::vector<PictureRequest> batch{
       request(pictures, 1, 8, heard(synthetic_voice(12 * k_picture), 8, 12 * k_picture))};
   const I420Picture still = pictures->still(batch[0].frame);
-  const I420Picture whole = nets.make(batch, [] {}).pictures.at(0)();
+  const I420Picture whole = on_host(nets.make(batch, [] {}).pictures.at(0)());
   batch[0].lips = 0.5F;
-  const I420Picture half = nets.make(batch, [] {}).pictures.at(0)();
+  const I420Picture half = on_host(nets.make(batch, [] {}).pictures.at(0)());
   const int most = largest_difference(still, whole);
   CHECK(std::abs(largest_difference(still, half) - most / 2) <= 2);
   CHECK(std::abs(largest_difference(whole, half) - most / 2) <= 2);

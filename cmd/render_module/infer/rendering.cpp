@@ -151,7 +151,7 @@ RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const St
   const FaceFinish finish = face_finish(info, options_.sharpen, match_colour_of(options_));
   // A job of a worker, whose faces come from another process, has the same pixels whoever draws them.
   const bool on_device = !options_.faces && output.takes_nv12(info.width, info.height) &&
-                         renders_on_device(*model_, info, finish);
+                         renders_on_device(*model_, info);
   try {
     output.start({.width = info.width,
                   .height = info.height,

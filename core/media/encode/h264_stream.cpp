@@ -10,8 +10,11 @@ extern "C" {
 #include <array>
 #include <new>
 #include <span>
+#include <variant>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/media/encode/cuda_frames.h"
 #include "core/media/encode/muxer.h"
 #include "core/media/encode/nvenc_encoder.h"
 #include "core/media/encode/x264_encoder.h"
@@ -36,7 +39,9 @@ void check_options(const H264Options& options) {
   }
 }
 
-media::CodecPtr open_encoder(const H264Options& options) {
+// `frames`: nullopt where pictures come from the host.
+media::CodecPtr open_encoder(const H264Options& options,
+                             const std::optional<media::CudaFrames>& frames) {
   const std::int64_t bit_per_s = std::int64_t{options.kbit_per_s} * 1000;
   const int key_interval = static_cast<int>(options.fps.hz() * k_key_interval_s);
   if (options.encoder == H264Encoder::nvenc)
@@ -45,7 +50,8 @@ media::CodecPtr open_encoder(const H264Options& options) {
                               .fps = options.fps,
                               .bit_per_s = bit_per_s,
                               .key_interval = key_interval,
-                              .gpu = options.gpu});
+                              .gpu = options.gpu,
+                              .frames = frames ? frames->context() : nullptr});
   return media::open_x264({.width = options.width,
                            .height = options.height,
                            .fps = options.fps,
@@ -75,51 +81,84 @@ std::string codec_of(std::span<const std::uint8_t> headers) {
 
 struct H264Stream::Impl {
   H264Options options;
-  media::CodecPtr encoder;
-  media::FramePtr frame = media::make_frame();
+  std::optional<media::CudaFrames> frames{};  // NVENC's, where it takes the GPU's pictures
+  media::CodecPtr encoder{};
+  media::FramePtr host_frame = media::make_frame();  // used again for each picture
   media::PacketPtr packet = media::make_packet();
   std::vector<std::uint8_t> headers{};
   std::string codec{};
-  std::int64_t frames = 0;
+  std::int64_t sent = 0;
 
-  explicit Impl(const H264Options& given)
-      : options((check_options(given), given)), encoder(open_encoder(given)) {
-    frame->format = encoder->pix_fmt;
-    frame->width = encoder->width;
-    frame->height = encoder->height;
-    if (av_frame_get_buffer(frame.get(), 0) < 0) throw std::bad_alloc();
+  explicit Impl(const H264Options& given) : options((check_options(given), given)) {
+    if (options.source) {
+      NAVTALK_CHECK(options.encoder == H264Encoder::nvenc && options.source->gpu == options.gpu);
+      frames.emplace(*options.source, options.width, options.height);
+    }
+    encoder = open_encoder(options, frames);
+    if (!frames) {
+      host_frame->format = encoder->pix_fmt;
+      host_frame->width = encoder->width;
+      host_frame->height = encoder->height;
+      if (av_frame_get_buffer(host_frame.get(), 0) < 0) throw std::bad_alloc();
+    }
     headers.assign(encoder->extradata, encoder->extradata + encoder->extradata_size);
     codec = codec_of(headers);
   }
+
+  AVFrame& fill_host_frame(const I420Picture& picture);
+  AccessUnit code(AVFrame& frame, bool key);
 };
+
+AVFrame& H264Stream::Impl::fill_host_frame(const I420Picture& picture) {
+  if (av_frame_make_writable(host_frame.get()) < 0) throw std::bad_alloc();
+  const std::uint8_t* planes[4] = {picture.y(), picture.u(), picture.v()};
+  const int strides[4] = {picture.width, picture.width / 2, picture.width / 2};
+  av_image_copy(host_frame->data, host_frame->linesize, planes, strides, AV_PIX_FMT_YUV420P,
+                picture.width, picture.height);
+  return *host_frame;
+}
+
+AccessUnit H264Stream::Impl::code(AVFrame& frame, bool key) {
+  frame.pts = sent++;
+  frame.pict_type = key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+  media::send(*encoder, &frame);
+  const int rc = avcodec_receive_packet(encoder.get(), packet.get());
+  if (rc < 0) throw Error(Code::failed, "the encoder gave no picture: " + media::reason(rc));
+  AccessUnit unit{.key = (packet->flags & AV_PKT_FLAG_KEY) != 0};
+  if (unit.key) unit.bytes = headers;
+  unit.bytes.insert(unit.bytes.end(), packet->data, packet->data + packet->size);
+  av_packet_unref(packet.get());
+  return unit;
+}
 
 H264Stream::H264Stream(const H264Options& options) : impl_(std::make_unique<Impl>(options)) {}
 H264Stream::~H264Stream() = default;
 
 const std::string& H264Stream::codec() const { return impl_->codec; }
 
-AccessUnit H264Stream::encode(const I420Picture& picture, bool key) {
+std::optional<int> H264Stream::codes_from() const {
+  return impl_->frames ? std::optional(impl_->frames->gpu()) : std::nullopt;
+}
+
+AccessUnit H264Stream::encode(const VideoPicture& picture, bool key) {
   Impl& own = *impl_;
-  if (picture.width != own.options.width || picture.height != own.options.height) {
-    throw Error(Code::invalid,
-                fmt::format("a picture of {}x{} does not fit a live video of {}x{}", picture.width,
-                            picture.height, own.options.width, own.options.height));
-  }
-  if (av_frame_make_writable(own.frame.get()) < 0) throw std::bad_alloc();
-  const std::uint8_t* planes[4] = {picture.y(), picture.u(), picture.v()};
-  const int strides[4] = {picture.width, picture.width / 2, picture.width / 2};
-  av_image_copy(own.frame->data, own.frame->linesize, planes, strides, AV_PIX_FMT_YUV420P,
-                picture.width, picture.height);
-  own.frame->pts = own.frames++;
-  own.frame->pict_type = key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
-  media::send(*own.encoder, own.frame.get());
-  const int rc = avcodec_receive_packet(own.encoder.get(), own.packet.get());
-  if (rc < 0) throw Error(Code::failed, "the encoder gave no picture: " + media::reason(rc));
-  AccessUnit unit{.key = (own.packet->flags & AV_PKT_FLAG_KEY) != 0};
-  if (unit.key) unit.bytes = own.headers;
-  unit.bytes.insert(unit.bytes.end(), own.packet->data, own.packet->data + own.packet->size);
-  av_packet_unref(own.packet.get());
-  return unit;
+  std::visit(
+      [&](const auto& given) {
+        if (given.width == own.options.width && given.height == own.options.height) return;
+        throw Error(Code::invalid,
+                    fmt::format("a picture of {}x{} does not fit a live video of {}x{}",
+                                given.width, given.height, own.options.width, own.options.height));
+      },
+      picture);
+  const auto* device = std::get_if<DevicePicture>(&picture);
+  if (device != nullptr && codes_from() == device->gpu)
+    return own.code(*own.frames->copy_of(*device), key);
+  const auto code_from_host = [&](const I420Picture& host) {
+    return own.frames ? own.code(*own.frames->copy_of(host), key)
+                      : own.code(own.fill_host_frame(host), key);
+  };
+  return device != nullptr ? code_from_host(device->copy())
+                           : code_from_host(std::get<I420Picture>(picture));
 }
 
 }  // namespace navtalk

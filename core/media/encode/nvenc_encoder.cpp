@@ -28,7 +28,11 @@ CodecPtr open_nvenc(const NvencOptions& options) {
   encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   encoder->gop_size = options.key_interval;
   encoder->max_b_frames = 0;
-  encoder->pix_fmt = AV_PIX_FMT_YUV420P;
+  encoder->pix_fmt = options.frames != nullptr ? AV_PIX_FMT_CUDA : AV_PIX_FMT_YUV420P;
+  if (options.frames != nullptr) {
+    encoder->hw_frames_ctx = av_buffer_ref(options.frames);
+    if (encoder->hw_frames_ctx == nullptr) throw std::bad_alloc();
+  }
   encoder->color_range = AVCOL_RANGE_MPEG;
   encoder->color_primaries = AVCOL_PRI_BT709;
   encoder->color_trc = AVCOL_TRC_BT709;

@@ -6,6 +6,7 @@
 #include "gpu/image/color.h"
 #include "gpu/image/device/image.h"
 #include "gpu/image/paste.h"
+#include "gpu/image/scale.h"
 
 namespace navtalk::cuda {
 namespace {
@@ -63,24 +64,46 @@ ImageLaunches::ImageLaunches(const BenchPictures& pictures) : pictures_(pictures
       intersection(placement.box, mask_region.moved(placement.crop_box.x1, placement.crop_box.y1));
   const std::ptrdiff_t seen = area_of(shown) * k_generated * k_generated / area_of(placement.box);
   const std::ptrdiff_t bytes = frame_bytes + batch * (area_of(shown) + 2 * 3 * seen);
-  for (const bool sharpen : {false, true})
-    launches_.push_back(
-        {sharpen ? "post-process, unsharp" : "post-process", "frame", bytes,
-         [=, yuv = yuv_, result = yuv_result_, decoded = decoded_, mask_width = mask_region.width(),
-          one_mask = area_of(mask_region)](std::uint8_t* memory, Stream stream) {
-           const auto one_frame = static_cast<std::ptrdiff_t>(yuv420_bytes(width, height));
-           std::vector<FacePaste> faces;
-           for (int n = 0; n < batch; ++n)
-             faces.push_back({.frame = memory + yuv + n * one_frame,
-                              .out = memory + result + n * one_frame,
-                              .face = memory + decoded + n * 2 * generated_bytes / batch,
-                              .mask = memory + mask + n * one_mask,
-                              .mask_stride = mask_width,
-                              .mask_region = mask_region,
-                              .placement = placement});
-           paste_faces(faces, width, height, Format::fp16, 3,
-                       sharpen ? std::optional<Unsharp>(Unsharp{}) : std::nullopt, stream);
-         }});
+  const std::ptrdiff_t one_frame = static_cast<std::ptrdiff_t>(yuv420_bytes(width, height));
+  const std::ptrdiff_t match = place(batch * static_cast<std::ptrdiff_t>(k_match_bytes));
+  const auto paste = [=, yuv = yuv_, result = yuv_result_, decoded = decoded_,
+                      mask_width = mask_region.width(), one_mask = area_of(mask_region)](
+                         std::uint8_t* memory, const FaceFinish& finish, Stream stream) {
+    std::vector<FacePaste> faces;
+    for (int n = 0; n < batch; ++n)
+      faces.push_back({.frame = memory + yuv + n * one_frame,
+                       .out = memory + result + n * one_frame,
+                       .face = memory + decoded + n * 2 * generated_bytes / batch,
+                       .mask = memory + mask + n * one_mask,
+                       .mask_stride = mask_width,
+                       .mask_region = mask_region,
+                       .placement = placement,
+                       .unsharp = finish.unsharp,
+                       .match = finish.match_colour
+                                    ? memory + match + n * static_cast<int>(k_match_bytes)
+                                    : nullptr});
+    paste_faces(faces, width, height, Format::fp16, 3, stream);
+  };
+  const auto add_paste = [&](const char* operation, const FaceFinish& finish) {
+    launches_.push_back({operation, "frame", bytes, [=](std::uint8_t* memory, Stream stream) {
+                           paste(memory, finish, stream);
+                         }});
+  };
+  add_paste("post-process", {});
+  add_paste("post-process, unsharp", {.unsharp = Unsharp{}});
+  add_paste("post-process, matched", {.match_colour = true});
+  const int to_width = width / 4 * 2, to_height = height / 4 * 2;
+  const auto one_half = static_cast<std::ptrdiff_t>(yuv420_bytes(to_width, to_height));
+  const std::ptrdiff_t scaled = place(batch * one_half);
+  launches_.push_back({"post-process, half size", "frame", bytes + batch * (one_frame + one_half),
+                       [=, result = yuv_result_](std::uint8_t* memory, Stream stream) {
+                         paste(memory, {}, stream);
+                         std::vector<FrameScale> frames;
+                         for (int n = 0; n < batch; ++n)
+                           frames.push_back({.from = memory + result + n * one_frame,
+                                             .to = memory + scaled + n * one_half});
+                         scale_frames(frames, width, height, to_width, to_height, stream);
+                       }});
 }
 
 void ImageLaunches::add_filters(const std::string& area, int side_x, int side_y,

@@ -53,7 +53,7 @@ class LiveAvatar {
   virtual std::vector<std::string> actions() const = 0;
   // The clips as they are.
   virtual I420Picture still(const ClipFrame& frame) = 0;
-  virtual EncodedPicture encode(const I420Picture& picture, bool key) = 0;
+  virtual EncodedPicture encode(const VideoPicture& picture, bool key) = 0;
   // What is complete of a sound in Opus, which begins with the first call and after one with `ends`. One call at a time,
   // on any thread.
   virtual std::vector<CodedSound> code_sound(std::span<const std::int16_t> samples, int rate_hz,

@@ -115,7 +115,7 @@ asio::awaitable<void> PictureTrack::encode(std::shared_ptr<Picture> picture) {
   auto work = [avatar = avatar_, finish = std::move(picture->finish),
                key = std::exchange(key_wanted_, false)] {
     const Clock::time_point begin = Clock::now();
-    const I420Picture finished = finish();
+    const VideoPicture finished = finish();
     const Clock::time_point composed = Clock::now();
     EncodedPicture coded = avatar->encode(finished, key);
     return Coded{std::move(coded), composed - begin, Clock::now() - composed};

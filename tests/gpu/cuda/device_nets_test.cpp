@@ -132,11 +132,20 @@ PlacedFrame placed_frame(const std::shared_ptr<const int>& avatar, std::int64_t 
           }};
 }
 
-// Of two sizes, mixed; boxes with odd edges and beyond the frame's.
+// Of two sizes, mixed; boxes with odd edges and beyond the frame's; sharpened, in the frame's colours, half seen, and in other sizes.
 std::vector<PlacedFrame> placed_frames(const std::shared_ptr<const int>& avatar) {
-  return {placed_frame(avatar, 0, 160, 96, {31, 11, 92, 70}),
-          placed_frame(avatar, 1, 128, 84, {-10, 20, 50, 80}),
-          placed_frame(avatar, 2, 160, 96, {60, 8, 140, 88})};
+  std::vector<PlacedFrame> frames{placed_frame(avatar, 0, 160, 96, {31, 11, 92, 70}),
+                                  placed_frame(avatar, 1, 128, 84, {-10, 20, 50, 80}),
+                                  placed_frame(avatar, 2, 160, 96, {60, 8, 140, 88})};
+  frames.push_back(frames[0]);
+  frames.back().finish = {.unsharp = Unsharp{}, .match_colour = true};
+  frames.push_back(frames[2]);
+  frames.back().lips = 0.6F;
+  frames.back().shown_width = 100;
+  frames.back().shown_height = 60;
+  frames.push_back(frames[1]);
+  frames.back().stays = true;
+  return frames;
 }
 
 NdArray<float> latents_of(const std::vector<PlacedFrame>& frames) {
@@ -160,13 +169,24 @@ void check_pictures(const std::vector<PlacedFrame>& frames,
     const ConstImageView face{faces.row(static_cast<std::int64_t>(i)), 256, 256, 3, 256 * 3};
     const ConstImageView mask{content.mask.data(), region.width(), region.height(), 1,
                               region.width()};
-    const auto wanted = tests::pasted_by_twins(
-        content.nv12, frame.width, frame.height, face, mask,
-        {.placement = frame.placement, .mask_region = frame.mask_region, .unsharp = {}});
-    const std::vector<std::uint8_t> found(pictures[i].nv12().begin(), pictures[i].nv12().end());
+    const auto pasted = tests::pasted_by_twins(content.nv12, frame.width, frame.height, face, mask,
+                                               {.placement = frame.placement,
+                                                .mask_region = frame.mask_region,
+                                                .finish = frame.finish,
+                                                .lips = frame.lips});
+    const bool scaled = frame.picture_width() != frame.width;
+    const auto wanted = scaled
+                            ? tests::scaled_by_twins(pasted, frame.width, frame.height,
+                                                     frame.picture_width(), frame.picture_height())
+                            : pasted;
+    CHECK(pictures[i].on_device() == frame.stays);
+    const std::shared_ptr<const std::uint8_t> host =
+        frame.stays ? pictures[i].copy() : pictures[i].data;
+    const std::vector<std::uint8_t> found(host.get(), host.get() + pictures[i].bytes);
     INFO("frame " << i);
-    CHECK(tests::furthest(found, wanted) <= 1);
-    CHECK(tests::furthest(found, content.nv12) > 10);  // there is a face
+    CHECK(tests::furthest(found, wanted) <=
+          (scaled ? 2 : 1));  // a level each of pasting and scaling
+    if (!scaled) CHECK(tests::furthest(found, content.nv12) > 10);  // there is a face
   }
 }
 
@@ -334,12 +354,14 @@ TEST_CASE("several threads use one model on a device") {
   Model model = model_on_device(small_model(), Precision::fp16);
   const auto avatar = std::make_shared<const int>(0);
   const std::vector<PlacedFrame> frames = placed_frames(avatar);
-  const Batch batch = batch_of(model, 3, 81);
+  const Batch batch = batch_of(model, std::ssize(frames), 81);
   const auto wanted = model.faces(batch.latent, batch.windows);
   const auto picture = [&] {
     std::vector<std::uint8_t> bytes;
-    for (const FinishedPicture& one : model.pictures(frames, batch.windows))
-      bytes.insert(bytes.end(), one.nv12().begin(), one.nv12().end());
+    for (const FinishedPicture& one : model.pictures(frames, batch.windows)) {
+      const std::shared_ptr<const std::uint8_t> host = one.on_device() ? one.copy() : one.data;
+      bytes.insert(bytes.end(), host.get(), host.get() + one.bytes);
+    }
     return bytes;
   };
   const auto wanted_pictures = picture();

@@ -38,6 +38,6 @@ TEST_CASE("every launch of the image bench writes inside its own memory") {
       launch.enqueue(memory.data(), nullptr);
       CHECK(memory.get() != content);
     }
-    CHECK(seen.size() == 18);
+    CHECK(seen.size() == 20);
   }
 }

@@ -41,18 +41,26 @@ struct Case {
   std::optional<Box> mask_region;
 };
 
+// What is done to a face beside pasting it.
+struct Finish {
+  FaceFinish finish{};
+  float lips = 1;
+};
+
 // What the twins make of it.
 std::vector<std::uint8_t> expected(const std::vector<std::uint8_t>& frame, int width, int height,
                                    const std::vector<float>& decoded, const Case& row,
-                                   const Image& mask, const std::optional<Unsharp>& unsharp) {
+                                   const Image& mask, const Finish& finish) {
   Image face(k_face, k_face);
   kernels::to_bgr_bytes(decoded.data(), k_channels, kernels::Format::fp32, k_face * k_face,
                         face.pixels.data());
   const Box region =
       row.mask_region.value_or(Box{0, 0, row.crop_box.width(), row.crop_box.height()});
-  return tests::pasted_by_twins(
-      frame, width, height, face.view(), mask.view(),
-      {.placement = {row.box, row.crop_box}, .mask_region = region, .unsharp = unsharp});
+  return tests::pasted_by_twins(frame, width, height, face.view(), mask.view(),
+                                {.placement = {row.box, row.crop_box},
+                                 .mask_region = region,
+                                 .finish = finish.finish,
+                                 .lips = finish.lips});
 }
 
 // A frame whose chroma stays inside what BGR can show, as video's does.
@@ -71,8 +79,12 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
   const auto [wide, behind] = GENERATE(table<int, std::size_t>({{150, 0U}, {128, 0U}, {128, 1U}}));
   const int width = wide, height = 84;
   const std::size_t offset = behind;
-  const std::optional<Unsharp> unsharp =
-      GENERATE(std::optional<Unsharp>{}, std::optional<Unsharp>{Unsharp{}});
+  // Of the faces in turn, so that one launch has several.
+  const auto finishes = GENERATE(
+      std::vector<Finish>{{}}, std::vector<Finish>{{.finish = {.unsharp = Unsharp{}}}, {}},
+      std::vector<Finish>{{.finish = {.match_colour = true}},
+                          {.finish = {.unsharp = Unsharp{}}, .lips = 0.7F},
+                          {.finish = {.unsharp = Unsharp{}, .match_colour = true}, .lips = 0.3F}});
   const std::vector<Case> cases = {
       {{31, 11, 92, 70}, {20, 4, 110, 80}, std::nullopt},       // odd edges
       {{-10, 40, 50, 100}, {-20, 30, 60, 110}, std::nullopt},   // beyond the frame's edge
@@ -83,6 +95,7 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
   std::vector<std::vector<std::uint8_t>> frames;
   std::vector<Image> masks;
   std::vector<tests::DeviceMemory> outs, memory;
+  const auto finish_of = [&](std::size_t i) { return finishes[i % finishes.size()]; };
   std::vector<cuda::FacePaste> faces;
   const auto on_device = [&memory](const std::vector<std::uint8_t>& bytes, std::size_t at = 0) {
     return memory.emplace_back(bytes, at).data();
@@ -102,14 +115,20 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
                      on_device(mask.pixels, offset),
                      mask.width,
                      region,
-                     {row.box, row.crop_box}});
+                     {row.box, row.crop_box},
+                     finish_of(i).finish.unsharp,
+                     finish_of(i).finish.match_colour
+                         ? on_device(std::vector<std::uint8_t>(cuda::k_match_bytes, 0xA5))
+                         : nullptr,
+                     finish_of(i).lips});
   }
-  cuda::paste_faces(faces, width, height, cuda::Format::fp32, k_channels, unsharp, nullptr);
+  cuda::paste_faces(faces, width, height, cuda::Format::fp32, k_channels, nullptr);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO("case " << i << ", width " << width << ", offset " << offset << ", sharpened "
-                 << unsharp.has_value());
+                 << finish_of(i).finish.unsharp.has_value() << ", matched "
+                 << finish_of(i).finish.match_colour << ", lips " << finish_of(i).lips);
     CHECK(furthest(outs[i].get(), expected(frames[i], width, height, decoded[i], cases[i], masks[i],
-                                           unsharp)) <= 1);
+                                           finish_of(i))) <= 1);
   }
   CHECK(outs.back().get() == frames.back());
 }
@@ -140,14 +159,13 @@ TEST_CASE("faces in fp16 are pasted in place, more than one launch holds") {
                      {0, 0, 62, 60},
                      {row.box, row.crop_box}});
   }
-  cuda::paste_faces(faces, width, height, cuda::Format::fp16, k_channels, std::nullopt, nullptr);
-  const std::vector<std::uint8_t> wanted =
-      expected(frame, width, height, rounded, row, mask, std::nullopt);
+  cuda::paste_faces(faces, width, height, cuda::Format::fp16, k_channels, nullptr);
+  const std::vector<std::uint8_t> wanted = expected(frame, width, height, rounded, row, mask, {});
   for (const tests::DeviceMemory& each : frames) CHECK(furthest(each.get(), wanted) <= 1);
 }
 
 TEST_CASE("no faces are no launch") {
   NAVTALK_NEEDS_DEVICE();
-  cuda::paste_faces({}, 96, 64, cuda::Format::fp16, k_channels, std::nullopt, nullptr);
+  cuda::paste_faces({}, 96, 64, cuda::Format::fp16, k_channels, nullptr);
   SUCCEED("nothing was read or written");
 }

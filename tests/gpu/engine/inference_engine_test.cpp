@@ -72,8 +72,8 @@ TEST_CASE("a request is answered with the picture of its own session") {
   auto first = tried.ask(2), second = tried.ask(4);
   InferenceEngine::Answer answer = second.get();
   CHECK(answer.outcome == Outcome::made);
-  CHECK(answer.picture().width == 4);
-  CHECK(first.get().picture().width == 2);
+  CHECK(on_host(answer.picture()).width == 4);
+  CHECK(on_host(first.get().picture()).width == 2);
   tried.engine->wait_idle();
   const EngineCounters counters = tried.engine->counters();
   CHECK(counters.made == 2);

@@ -101,7 +101,7 @@ TEST_CASE("a slow picture in one lane holds up nobody in the other") {
   for (int picture = 20; picture < 24; ++picture) {
     auto quick = lanes.ask(2, picture);
     lanes.backend->let_draw(picture);
-    CHECK(quick.get().picture().width == picture);
+    CHECK(on_host(quick.get().picture()).width == picture);
   }
   CHECK(waits(slow));
   lanes.backend->let_draw(10);
@@ -140,10 +140,10 @@ TEST_CASE("two pictures of one session are drawn at the same time, once the firs
   lanes.backend->wait_heard(10);
   CHECK(lanes.backend->begun(3).at(2) == 11);
   lanes.backend->let_draw(11);
-  CHECK(second.get().picture().width == 11);
+  CHECK(on_host(second.get().picture()).width == 11);
   CHECK(waits(first));
   lanes.backend->let_draw(10);
-  CHECK(first.get().picture().width == 10);
+  CHECK(on_host(first.get().picture()).width == 10);
 }
 
 TEST_CASE("pictures of a session are begun in their order, whichever lane is free") {

@@ -118,7 +118,7 @@ TEST_CASE(
   for (auto& answer : answers) {
     const Answer one = answer.get();
     REQUIRE(one.outcome == Outcome::made);
-    CHECK(one.picture().width == static_cast<int>(session));
+    CHECK(on_host(one.picture()).width == static_cast<int>(session));
     session = session == 100 ? 1 : session + 1;
   }
   CHECK(small.device->batches() == std::vector<Batch>{{100},

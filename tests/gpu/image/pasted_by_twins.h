@@ -1,4 +1,4 @@
-// A face in its frame as the CPU puts it there: NV12 to BGR, compose(), and back.
+// A face in its frame as the CPU puts it there: NV12 to BGR, compose(), and back; and such a frame in another size.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,15 @@
 
 #include "gpu/image/color.h"
 #include "gpu/image/compose.h"
+#include "gpu/image/resize.h"
 
 namespace navtalk::tests {
 
 struct TwinPaste {
   Placement placement{};
   Box mask_region{};  // in the crop box's coordinates
-  std::optional<Unsharp> unsharp{};
+  FaceFinish finish{};
+  float lips = 1;  // how much of the face is seen
 };
 
 // `nv12` of width x height with the face [256,256,3] BGR in it, in the 2x2 pixels that it touches; elsewhere the frame's own bytes. `mask`
@@ -24,7 +26,13 @@ inline std::vector<std::uint8_t> pasted_by_twins(const std::vector<std::uint8_t>
                                                  ConstImageView mask, const TwinPaste& paste) {
   Image bgr(width, height);
   nv12_to_bgr(nv12.data(), bgr.view());
-  compose(bgr.view(), face, paste.placement, mask, paste.mask_region, {.unsharp = paste.unsharp});
+  const Image before = bgr;
+  compose(bgr.view(), face, paste.placement, mask, paste.mask_region, paste.finish);
+  for (std::size_t i = 0; i < bgr.pixels.size(); ++i) {
+    const auto value = static_cast<float>(bgr.pixels[i]),
+               under = static_cast<float>(before.pixels[i]);
+    bgr.pixels[i] = static_cast<std::uint8_t>(value + (1 - paste.lips) * (under - value) + 0.5F);
+  }
   std::vector<std::uint8_t> made(nv12.size()), out = nv12;
   bgr_to_nv12(bgr.view(), made.data());
   const Box& crop = paste.placement.crop_box;
@@ -41,6 +49,16 @@ inline std::vector<std::uint8_t> pasted_by_twins(const std::vector<std::uint8_t>
       out[chroma] = made[chroma];
     }
   return out;
+}
+
+inline std::vector<std::uint8_t> scaled_by_twins(const std::vector<std::uint8_t>& nv12, int width,
+                                                 int height, int to_width, int to_height) {
+  Image bgr(width, height), scaled(to_width, to_height);
+  nv12_to_bgr(nv12.data(), bgr.view());
+  resize(bgr.view(), scaled.view(), Interpolation::linear);
+  std::vector<std::uint8_t> made(yuv420_bytes(to_width, to_height));
+  bgr_to_nv12(scaled.view(), made.data());
+  return made;
 }
 
 }  // namespace navtalk::tests

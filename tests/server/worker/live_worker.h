@@ -91,7 +91,8 @@ class ScriptedAvatar : public LiveAvatar {
   I420Picture still(const ClipFrame& frame) override {
     return picture_of(std::chrono::microseconds(frame.index), false);
   }
-  EncodedPicture encode(const I420Picture& picture, bool key) override {
+  EncodedPicture encode(const VideoPicture& given, bool key) override {
+    const I420Picture picture = on_host(given);
     std::int64_t time = 0;
     std::memcpy(&time, picture.bytes.data(), sizeof time);
     if (time <= last_) ++script_.wrong;

@@ -10,7 +10,7 @@
 #include "avatars/render/render.h"
 #include "avatars/render/speech_windows.h"
 #include "gpu/image/color.h"
-#include "tests/avatars/device_model.h"
+#include "tests/avatars/device/device_model.h"
 #include "tests/core/files/scratch_folder.h"
 
 using namespace navtalk;
@@ -101,12 +101,10 @@ TEST_CASE("a video's pictures from a device are the live ones, whatever else is 
   CHECK(beyond_one_level(made.at(2), composed) < composed.size() / 100'000);
 }
 
-TEST_CASE("pictures that are sharpened, or have odd sides, are no device's") {
+TEST_CASE("pictures of avatars with odd sides are no device's") {
   Model model = device_model(0);
   AvatarInfo info = ada_of_device()->info();
-  CHECK(renders_on_device(model, info, {}));
-  CHECK_FALSE(renders_on_device(model, info, {.match_colour = true}));
-  CHECK_FALSE(renders_on_device(model, info, {.unsharp = Unsharp{}}));
+  CHECK(renders_on_device(model, info));
   info.height += 1;
-  CHECK_FALSE(renders_on_device(model, info, {}));
+  CHECK_FALSE(renders_on_device(model, info));
 }

@@ -6,7 +6,8 @@
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
 #include "gpu/image/color.h"
-#include "tests/avatars/device_model.h"
+#include "tests/avatars/device/device_model.h"
+#include "tests/gpu/image/pasted_by_twins.h"
 
 using namespace navtalk;
 using namespace navtalk::test;
@@ -31,28 +32,20 @@ NdArray<float> window_of(const Model& model, int seed) {
   return window;
 }
 
-// The face of a frame put into it by the kernel's twins: where the mask is, in whole 2x2 pixels; elsewhere the frame's own bytes.
+// The picture of a frame and a face by the kernels' twins.
 std::vector<std::uint8_t> by_twins(const PlacedFrame& frame, const NdArray<std::uint8_t>& face) {
   const FrameContent content = frame.load();
-  Image picture(frame.width, frame.height, 3);
-  nv12_to_bgr(content.nv12.data(), picture.view());
   const Box& region = frame.mask_region;
-  compose(picture.view(), {face.values.data(), 256, 256, 3, 256 * 3}, frame.placement,
-          {content.mask.data(), region.width(), region.height(), 1, region.width()}, region);
-  std::vector<std::uint8_t> made(content.nv12.size()), nv12 = content.nv12;
-  bgr_to_nv12(picture.view(), made.data());
-  const Box& crop = frame.placement.crop_box;
-  const Box shown = intersection(frame.placement.box, region.moved(crop.x1, crop.y1));
-  const auto width = static_cast<std::size_t>(frame.width);
-  for (int y = shown.y1 / 2 * 2; y < (shown.y2 + 1) / 2 * 2; ++y)
-    for (int x = shown.x1 / 2 * 2; x < (shown.x2 + 1) / 2 * 2; ++x) {
-      const auto column = static_cast<std::size_t>(x);
-      const std::size_t luma = static_cast<std::size_t>(y) * width + column;
-      const std::size_t chroma = static_cast<std::size_t>(frame.height + y / 2) * width + column;
-      nv12[luma] = made[luma];
-      nv12[chroma] = made[chroma];
-    }
-  return nv12;
+  const std::vector<std::uint8_t> pasted = tests::pasted_by_twins(
+      content.nv12, frame.width, frame.height, {face.values.data(), 256, 256, 3, 256 * 3},
+      {content.mask.data(), region.width(), region.height(), 1, region.width()},
+      {.placement = frame.placement,
+       .mask_region = region,
+       .finish = frame.finish,
+       .lips = frame.lips});
+  if (frame.picture_width() == frame.width && frame.picture_height() == frame.height) return pasted;
+  return tests::scaled_by_twins(pasted, frame.width, frame.height, frame.picture_width(),
+                                frame.picture_height());
 }
 
 // A small grey frame with a face in its middle.
@@ -88,6 +81,41 @@ TEST_CASE(
   const std::vector<std::uint8_t> picture = bytes_of(made[0]);
   CHECK(furthest_level(picture, by_twins(frame, model.faces(content.latent, window))) <= 1);
   CHECK(furthest_level(picture, content.nv12) > 10);  // the mouth
+}
+
+TEST_CASE(
+    "a session's width, fading lips, and what an avatar wants of its faces are the device's") {
+  Model model = device_model(64 << 20);
+  const auto session = session_of(ada_of_device(), 200);
+  const NdArray<float> window = window_of(model, 360);
+  PlacedFrame scaled = session->placed({.index = 9}).value(),
+              fading = session->placed({.index = 9}, 0.4F).value();
+  CHECK(scaled.shown_width == 200);
+  CHECK(fading.lips == 0.4F);
+  CHECK_FALSE(session->placed({.index = 9}, 0));
+  fading.shown_width = fading.shown_height = 0;
+  PlacedFrame finished = fading;
+  finished.lips = 1;
+  finished.finish = {.unsharp = Unsharp{}, .match_colour = true};
+  PlacedFrame all = scaled;
+  all.finish = finished.finish;
+  all.lips = 0.6F;
+  const std::vector<PlacedFrame> frames{scaled, fading, finished, all};
+  NdArray<float> windows({4, window.dim(1), window.dim(2)});
+  const FrameContent content = scaled.load();
+  for (std::int64_t i = 0; i < 4; ++i) {
+    std::ranges::copy(window.values, windows.row(i));
+  }
+  const auto made = model.pictures(frames, windows);
+  const NdArray<std::uint8_t> face = model.faces(content.latent, window);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    INFO("picture " << i);
+    // One level each of what pastes and of what scales.
+    const int most = frames[i].picture_width() == frames[i].width ? 1 : 2;
+    CHECK(furthest_level(bytes_of(made.at(i)), by_twins(frames[i], face)) <= most);
+  }
+  CHECK(furthest_level(bytes_of(made[1]), content.nv12) > 4);
+  CHECK(furthest_level(bytes_of(made[2]), bytes_of(made[1])) > 4);
 }
 
 TEST_CASE("the device keeps the frames used last, within its budget") {
@@ -128,7 +156,9 @@ TEST_CASE("a frame whose content does not fit its size is refused") {
                     Catch::Contains("bytes of NV12"));
 }
 
-TEST_CASE("a live batch is finished on the device, but for fading lips and other sizes") {
+TEST_CASE(
+    "a live batch has fading lips and other sizes, and is finished on the device but for passing "
+    "clips") {
   Model model = device_model(64 << 20);
   LiveNets nets([&]() -> Model& { return model; });
   const auto avatar = ada_of_device();
@@ -147,9 +177,10 @@ TEST_CASE("a live batch is finished on the device, but for fading lips and other
                                           asked(5, 0, 1, passing)};
   const auto made = nets.make(batch, [] {}).pictures;
   REQUIRE(made.size() == 5);
-  const I420Picture first = made[0](), faded = made[1](), small = made[2]();
-  CHECK(first == made[3]());
-  CHECK(made[4]() != first);
+  const I420Picture first = on_host(made[0]()), faded = on_host(made[1]()),
+                    small = on_host(made[2]());
+  CHECK(first == on_host(made[3]()));
+  CHECK(on_host(made[4]()) != first);
   CHECK(small.width == 128);
   CHECK(furthest_level(first.bytes, faded.bytes) > 3);
   const auto still = session_of(avatar, 0)->still(frame);

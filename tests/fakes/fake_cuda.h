@@ -1,0 +1,15 @@
+// What a test sees of the driver that fake_cuda.cpp stands for.
+#pragma once
+
+#include <atomic>
+
+namespace navtalk::tests {
+
+struct FakeCuda {
+  std::atomic<int> result = 0;               // of what copies; 0: done
+  std::atomic<int> within = 0, uploads = 0;  // copies of a plane, from the device and from the host
+  std::atomic<int> allocated = 0;            // blocks of the device's memory
+  std::atomic<void*> context{}, stream{};    // of the last copy
+};
+
+}  // namespace navtalk::tests
