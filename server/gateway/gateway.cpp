@@ -89,16 +89,18 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 
 }  // namespace
 
+// Each waits for one kind of thing, so that none waits for what another one waits for.
+struct JobThreads {
+  BlockingThreads runs{2}, api{2}, renewals{1}, runs_bucket{4}, api_bucket{4}, webhooks{8};
+  BlockingThreads fetches{4}, moderation{4}, probes{JobAdmission::k_probe_threads};
+};
+
 // Offline renderings.
 struct JobParts {
   JobParts(const asio::any_io_executor& executor, PoolStore& pool_store, Allocator& allocator,
-           LeaseKeeper& keeper, Access& access, BlockingThreads& threads,
-           BlockingThreads& api_threads, BlockingThreads& renewal_thread,
-           BlockingThreads& fetch_threads, BlockingThreads& probe_threads,
-           BlockingThreads& bucket_threads, BlockingThreads& webhook_threads,
-           const GatewayOptions& options)
+           LeaseKeeper& keeper, Access& access, JobThreads& threads, const GatewayOptions& options)
       : pool(pool_store),
-        store_threads(api_threads),
+        store_threads(threads.api),
         store(options.jobs->backend),
         tenants(options.jobs->backend, options.jobs->tenants),
         lane({.pool = pool,
@@ -108,7 +110,7 @@ struct JobParts {
              options.jobs->lane),
         files(options.jobs->folder, options.jobs->bucket),
         tokens(options.session.worker_tokens),
-        rules(options.jobs->input),
+        rules(options.jobs->input, ending.get_token()),
         probe(options.jobs->probe),
         dispatcher(executor, {.pool = pool,
                               .allocator = allocator,
@@ -120,31 +122,41 @@ struct JobParts {
                               .traces = options.session.traces,
                               .runs = {.store = store,
                                        .files = files,
-                                       .store_threads = threads,
-                                       .file_threads = threads,
-                                       .bucket_threads = bucket_threads,
+                                       .store_threads = threads.runs,
+                                       .file_threads = threads.runs,
+                                       .bucket_threads = threads.runs_bucket,
                                        .tokens = tokens},
-                              .renewals = renewal_thread}),
+                              .renewals = threads.renewals}),
         notices(options.jobs->backend),
         webhooks(options.jobs->webhook
                      ? std::make_unique<JobWebhooks>(executor, notices, *options.jobs->webhook,
-                                                     threads, webhook_threads)
+                                                     threads.runs, threads.webhooks)
                      : nullptr),
         api({.store = store,
              .tenants = tenants,
              .dispatcher = dispatcher,
              .files = files,
              .access = access,
-             .store_threads = api_threads,
-             .file_threads = api_threads,
-             .fetch_threads = fetch_threads,
-             .probe_threads = probe_threads,
-             .rules = rules,
-             .probe = probe,
+             .store_threads = threads.api,
+             .file_threads = threads.api,
+             .bucket_threads = threads.api_bucket,
+             .admission = {.rules = rules,
+                           .probe = probe,
+                           .blocked_words = threads.api,
+                           .fetches = threads.fetches,
+                           .moderation = threads.moderation,
+                           .probes = threads.probes},
              .webhooks = options.jobs->webhook.has_value(),
              .link_secret = tokens.of_purpose("links to results"),
              .avatars = options.avatars,
-             .max_upload = options.jobs->max_upload}) {}
+             .max_upload = options.jobs->max_upload,
+             .stop = ending.get_token()}) {}
+
+  // Submissions wait for no other server, no bucket and no process that decodes any more.
+  void stop_admission() {
+    ending.request_stop();
+    probe.stop();
+  }
 
   asio::awaitable<void> add_metrics(MetricsPage& page) {
     add_job_metrics(page, dispatcher.counters(), dispatcher.running());
@@ -160,6 +172,7 @@ struct JobParts {
   BatchLane lane;
   const JobFiles files;
   const WorkerTokens tokens;
+  std::stop_source ending;
   const InputRules rules;
   SpeechProbe probe;
   JobDispatcher dispatcher;
@@ -191,10 +204,8 @@ struct Gateway::Parts {
                    .allow_http_workers = options.allow_http_workers,
                    .budgets = options.budgets}),
         avatars(options.avatars, file_thread),
-        jobs(options.jobs ? std::make_unique<JobParts>(
-                                io.get_executor(), store, allocator, keeper, access, job_threads,
-                                job_api_threads, job_renewal_thread, fetch_threads, probe_threads,
-                                bucket_threads, webhook_threads, options)
+        jobs(options.jobs ? std::make_unique<JobParts>(io.get_executor(), store, allocator, keeper,
+                                                       access, job_threads, options)
                           : nullptr),
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
@@ -214,9 +225,8 @@ struct Gateway::Parts {
     access.on_revocation([this] { sessions.note_revocations(); });
   }
 
-  // Without shut_down() too, the threads must not wait for a process that decodes.
   ~Parts() {
-    if (jobs) jobs->probe.stop();
+    if (jobs) jobs->stop_admission();  // without shut_down() too
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
@@ -244,10 +254,7 @@ struct Gateway::Parts {
   std::optional<HttpServer> admin;
   CoroutineScope coroutines{io};
   BlockingThreads store_threads{4}, renewal_thread{1}, worker_threads{4}, file_thread{1};
-  // Whoever submits a job may wait for the bucket, and no job may wait for that.
-  BlockingThreads job_threads{2}, job_api_threads{2}, job_renewal_thread{1}, fetch_threads{4},
-      probe_threads{JobAdmission::k_probe_threads}, bucket_threads{4};
-  BlockingThreads webhook_threads{8};
+  JobThreads job_threads;
   ChangeWatcher watcher;
 };
 
@@ -297,7 +304,7 @@ asio::awaitable<void> Gateway::Parts::shut_down() {
   if (sessions.draining()) co_return;
   server.stop();
   if (admin) admin->stop();
-  if (jobs) jobs->probe.stop();
+  if (jobs) jobs->stop_admission();
   if (jobs) co_await jobs->dispatcher.drain();
   if (jobs && jobs->webhooks) co_await jobs->webhooks->drain();
   co_await sessions.drain(stop_notice);

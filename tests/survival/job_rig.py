@@ -1,6 +1,7 @@
 """A gateway that renders jobs on its local worker, with the library of kill_steps.py in all processes, and a submitter."""
 
 import hashlib
+import http.client
 import http.server
 import io
 import json
@@ -158,7 +159,7 @@ class JobRig:
             except urllib.error.HTTPError as error:
                 if error.code not in (500, 503):
                     raise
-            except OSError:
+            except (OSError, http.client.HTTPException):  # it may end in the middle of its answer
                 pass
             return None
 

@@ -42,7 +42,8 @@ std::string plain_words(std::string_view text) {
   return words;
 }
 
-InputRules::InputRules(InputRuleOptions options) : options_(std::move(options)) {
+InputRules::InputRules(InputRuleOptions options, std::stop_token stop)
+    : options_(std::move(options)), stop_(std::move(stop)) {
   if (!options_.moderation_url.empty()) parse_http_url(options_.moderation_url);
   if (options_.blocked_words_file.empty()) return;
   const std::vector<std::uint8_t> bytes = read_file(options_.blocked_words_file);
@@ -70,10 +71,13 @@ std::string InputRules::fetch(const std::string& url) const {
                                          .timeout = k_fetch_within,
                                          .stall_timeout = k_stall,
                                          .on_body = take,
-                                         .only_public = !options_.allow_private});
+                                         .only_public = !options_.allow_private},
+                                        stop_);
   if (too_long)
     forbid(fmt::format("audio_url: the speech is longer than {} bytes", options_.max_audio));
   if (const auto* fault = std::get_if<HttpFault>(&result)) {
+    if (fault->kind == HttpFault::Kind::stopped)
+      throw Error(Code::failed, "the server ends before it has the speech: try again");
     forbid("audio_url: " + fault->message);
   }
   const int status = std::get<HttpAnswer>(result).status;
@@ -104,7 +108,8 @@ void InputRules::ask_moderation(JobSpec& spec) const {
                                          .headers = {{"Content-Type", "application/json"}},
                                          .body = question.dump(),
                                          .timeout = k_moderation_within,
-                                         .max_answer = k_longest_answer});
+                                         .max_answer = k_longest_answer},
+                                        stop_);
   const auto* const answer = std::get_if<HttpAnswer>(&result);
   const nlohmann::json verdict = answer != nullptr && answer->status == 200
                                      ? nlohmann::json::parse(answer->body, nullptr, false)

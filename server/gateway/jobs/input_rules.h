@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,24 +22,26 @@ struct InputRuleOptions {
 
 class InputRules {
  public:
-  // Error{invalid} for a URL that is none; Error{not_found}, Error{invalid} for the file.
-  explicit InputRules(InputRuleOptions options);
+  // Error{invalid} for a URL that is none; Error{not_found}, Error{invalid} for the file. After a request to stop no
+  // server is waited for longer than half a second.
+  explicit InputRules(InputRuleOptions options, std::stop_token stop = {});
 
   // The speech at that URL. Error{invalid} says why there is none: no answer within a minute, its
-  // status, its size, or an address that is not public.
+  // status, its size, or an address that is not public. Error{failed} after a request to stop.
   std::string fetch(const std::string& url) const;
   // Whether judge() asks another server about this job.
   bool asks_others(const JobSpec& spec) const {
     return !options_.moderation_url.empty() && !spec.text.empty();
   }
   // May replace the text. Error{invalid} names the rule that forbids it; Error{failed} when nobody
-  // can say.
+  // can say, or after a request to stop.
   void judge(JobSpec& spec) const;
 
  private:
   void ask_moderation(JobSpec& spec) const;
 
   InputRuleOptions options_;
+  std::stop_token stop_;
   std::vector<std::string> blocked_;  // in lower case, words apart by one space
 };
 

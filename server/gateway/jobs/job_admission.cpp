@@ -56,16 +56,15 @@ asio::awaitable<std::optional<Response>> JobAdmission::fetch_and_judge(JobReques
         "as many audio_urls of yours are being fetched as may be at once, which is " +
         std::to_string(k_most_fetches) + ": try again, or send the speech with the job");
   std::string failed;
-  auto work = [&] {
-    parts_.rules.judge(asked.job.spec);
-    if (asked.audio_url.empty()) return;
+  auto judge = [&] { parts_.rules.judge(asked.job.spec); };
+  auto fetch_speech = [&] {
     asked.fetched = parts_.rules.fetch(asked.audio_url);
     take_audio(asked, asked.fetched);
   };
-  // Whoever waits for no other server waits for nobody who does.
-  const bool waits = fetches || parts_.rules.asks_others(asked.job.spec);
+  const bool asks = parts_.rules.asks_others(asked.job.spec);
   try {
-    co_await (waits ? parts_.fetch_threads : parts_.judges).run(work);
+    co_await (asks ? parts_.moderation : parts_.blocked_words).run(judge);
+    if (fetches) co_await parts_.fetches.run(fetch_speech);
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();
@@ -89,7 +88,7 @@ asio::awaitable<std::optional<Response>> JobAdmission::measure(JobRequest& asked
   std::string failed;
   auto work = [&] { return parts_.probe.measure(asked.audio); };
   try {
-    take_measured(asked, co_await parts_.probe_threads.run(work));
+    take_measured(asked, co_await parts_.probes.run(work));
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();

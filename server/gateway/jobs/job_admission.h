@@ -22,9 +22,10 @@ class JobAdmission {
   struct Parts {
     const InputRules& rules;
     const SpeechProbe& probe;
-    BlockingThreads& judges;         // judge texts, and wait for nobody
-    BlockingThreads& fetch_threads;  // wait for other servers
-    BlockingThreads& probe_threads;  // k_probe_threads that wait for processes that decode
+    BlockingThreads& blocked_words;  // wait for nobody
+    BlockingThreads& fetches;        // wait for the servers of audio_urls
+    BlockingThreads& moderation;     // wait for the operator's server
+    BlockingThreads& probes;         // k_probe_threads that wait for processes that decode
   };
   explicit JobAdmission(Parts parts) : parts_(parts) {}
   JobAdmission(const JobAdmission&) = delete;

@@ -165,17 +165,22 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   if (before) co_return co_await accepted(*before);
   std::optional<Response> refusal = co_await admission_.refusal_of(asked);
   if (refusal) co_return std::move(*refusal);
-  auto work = [&]() -> std::optional<Submission> {
+  const TenantId owner = asked.job.spec.tenant;
+  auto has_avatar_and_room = [&] {
     const std::vector<ServedAvatar> avatars =
         parts_.avatars ? parts_.avatars() : std::vector<ServedAvatar>{};
     const auto is_it = [&](const ServedAvatar& one) { return one.id == asked.job.spec.avatar; };
-    if (!avatars.empty() && std::ranges::none_of(avatars, is_it)) return std::nullopt;
-    const TimePoint now = parts_.store.now();
-    const TenantId& owner = asked.job.spec.tenant;
+    if (!avatars.empty() && std::ranges::none_of(avatars, is_it)) return false;
     const bool known = !asked.job.key.empty() && parts_.store.find(owner, asked.job.key);
     // Before its speech is kept; and once more where nobody else submits at the same time.
     if (!known) parts_.tenants.check_queue(owner, asked.job.work);
-    if (!asked.audio.empty()) asked.job.spec.audio = parts_.files.keep_upload(asked.audio);
+    return true;
+  };
+  auto keep_speech = [&] {
+    asked.job.spec.audio = parts_.files.keep_upload(asked.audio, parts_.stop);
+  };
+  auto record = [&] {
+    const TimePoint now = parts_.store.now();
     Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"}, now,
                                           parts_.tenants.queue_rule());
     promise(made.job, now);
@@ -184,16 +189,21 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   std::optional<Submission> submission;
   std::string over_limit;
   try {
-    submission = co_await parts_.store_threads.run(work);
+    const bool there = co_await parts_.store_threads.run(has_avatar_and_room);
+    if (!there)
+      co_return error_response(404, "not_found",
+                               "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) +
+                                   "': see /v1/avatars");
+    // Requests that need no bucket wait for none.
+    BlockingThreads& keepers =
+        parts_.files.bucket() != nullptr ? parts_.bucket_threads : parts_.file_threads;
+    if (!asked.audio.empty()) co_await keepers.run(keep_speech);
+    submission = co_await parts_.store_threads.run(record);
   } catch (const Error& error) {
     if (error.code() != Code::no_capacity) throw;
     over_limit = error.message();
   }
   if (!over_limit.empty()) co_return error_response(429, "quota", over_limit);
-  if (!submission)
-    co_return error_response(
-        404, "not_found",
-        "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) + "': see /v1/avatars");
   co_return co_await accepted(submission->job);
 }
 
@@ -313,7 +323,7 @@ asio::awaitable<Response> JobApi::shared_video(const Request& request, const Job
   const SharedResult result = *shared_result(job);
   std::uint64_t bytes = 0;
   auto look = [&] { return bucket.size(result.key, bytes); };
-  const JobBucket::Found found = co_await parts_.fetch_threads.run(look);
+  const JobBucket::Found found = co_await parts_.bucket_threads.run(look);
   if (found == JobBucket::Found::unreachable) {
     Response later = error_response(503, "unavailable", "the video cannot be had now: try again");
     later.headers.emplace_back("Retry-After", "5");
@@ -321,7 +331,7 @@ asio::awaitable<Response> JobApi::shared_video(const Request& request, const Job
   }
   if (found == JobBucket::Found::missing || bytes != result.bytes)
     co_return error_response(404, "not_found", "the video of this job is gone");
-  const auto pieces = [&threads = parts_.fetch_threads, &bucket,
+  const auto pieces = [&threads = parts_.bucket_threads, &bucket,
                        key = result.key](ByteRange range) {
     const auto at = std::make_shared<std::uint64_t>(range.first);
     return [&threads, &bucket, key, at, end = range.last + 1]() -> asio::awaitable<std::string> {

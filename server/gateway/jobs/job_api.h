@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <variant>
 
@@ -32,22 +33,15 @@ class JobApi {
     Access& access;
     BlockingThreads& store_threads;
     BlockingThreads& file_threads;
-    BlockingThreads& fetch_threads;  // wait for other servers
-    BlockingThreads& probe_threads;  // wait for processes that decode speech
-    const InputRules& rules;
-    const SpeechProbe& probe;
+    BlockingThreads& bucket_threads;  // wait for the bucket of speech and results
+    JobAdmission::Parts admission;
     bool webhooks = false;         // jobs may have one
     std::string link_secret{};     // empty: results have no links
     AvatarList avatars{};          // that workers of this host have; an empty list says nothing
     std::uint64_t max_upload = 0;  // bytes of one request
+    std::stop_token stop{};        // nothing waits for the bucket after this
   };
-  explicit JobApi(Parts parts)
-      : parts_(std::move(parts)),
-        admission_({.rules = parts_.rules,
-                    .probe = parts_.probe,
-                    .judges = parts_.store_threads,
-                    .fetch_threads = parts_.fetch_threads,
-                    .probe_threads = parts_.probe_threads}) {}
+  explicit JobApi(Parts parts) : parts_(std::move(parts)), admission_(parts_.admission) {}
   JobApi(const JobApi&) = delete;
   JobApi& operator=(const JobApi&) = delete;
 

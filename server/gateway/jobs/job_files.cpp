@@ -57,7 +57,7 @@ void remove_folder(const fs::path& path) {
 
 }  // namespace
 
-std::string JobFiles::keep_upload(std::string_view bytes) const {
+std::string JobFiles::keep_upload(std::string_view bytes, const std::stop_token& stop) const {
   std::string name = sha256(std::as_bytes(std::span(bytes)));
   const fs::path file = upload(name);
   make_folder(file.parent_path());
@@ -65,7 +65,7 @@ std::string JobFiles::keep_upload(std::string_view bytes) const {
   if (const auto lock = locked(file.parent_path()); fs::exists(file, error)) {
     fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // see sweep_uploads()
     if (!error) {
-      if (bucket_) bucket_->put(JobBucket::upload_key(name), file);
+      if (bucket_) bucket_->put(JobBucket::upload_key(name), file, stop);
       return name;
     }
   }
@@ -78,7 +78,7 @@ std::string JobFiles::keep_upload(std::string_view bytes) const {
   partial.commit();
   put(partial.target(), file);
   // Where the bucket does not take it, this gateway alone can have the job rendered.
-  if (bucket_) bucket_->put(JobBucket::upload_key(name), file);
+  if (bucket_) bucket_->put(JobBucket::upload_key(name), file, stop);
   return name;
 }
 

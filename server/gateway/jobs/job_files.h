@@ -34,8 +34,8 @@ class JobFiles {
   const JobBucket* bucket() const { return bucket_.get(); }
 
   // Keeps speech; returns its JobSpec::audio. On the disk when it returns. Error{failed} with the system's
-  // reason.
-  std::string keep_upload(std::string_view bytes) const;
+  // reason. After a request to stop the bucket may lack it.
+  std::string keep_upload(std::string_view bytes, const std::stop_token& stop = {}) const;
   // Of a JobSpec::audio.
   std::filesystem::path upload(const std::string& audio) const;
   // Removes speech that no job of these needs any more and that is older than an hour, here once the bucket has it

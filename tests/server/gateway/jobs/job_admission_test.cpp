@@ -1,11 +1,14 @@
-// The process that judges speech is a script here, which does not end before it is stopped.
+// The process that judges speech is a script here, which does not end before it is stopped, and the server of audio_urls one
+// that never answers.
 #include "server/gateway/jobs/job_admission.h"
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,24 +21,44 @@ namespace asio = boost::asio;
 
 namespace {
 
+constexpr auto k_silence = 8s;  // a server that sends nothing is given up after ten
+
 class Submissions {
  public:
   Submissions() = default;
-  ~Submissions() { probe_.stop(); }
+  ~Submissions() { stop(); }
   Submissions(const Submissions&) = delete;
   Submissions& operator=(const Submissions&) = delete;
 
   // Of that tenant, with speech that a process has to judge.
   void add(const std::string& tenant) {
-    asio::co_spawn(io_, ask(tenant), asio::detached);
-    ++asked_;
+    JobRequest request;
+    request.audio = "speech";
+    add(tenant, std::move(request));
+  }
+  void add_url(const std::string& tenant) {
+    JobRequest request;
+    request.audio_url = address_of(silent_.local_endpoint().port());
+    add(tenant, std::move(request));
+  }
+  // Until the server of audio_urls is asked for one.
+  void wait_for_a_fetch() {
+    bool asked = false;
+    silent_.async_accept(connection_, [&](const boost::system::error_code&) { asked = true; });
+    while (!asked) REQUIRE(io_.run_one_for(20s) == 1);
+  }
+  // Which the operator's moderation judges; nobody is there.
+  void add_text(const std::string& tenant) {
+    JobRequest request;
+    request.job.spec.text = "Good morning";
+    add(tenant, std::move(request));
   }
   // Until so many have been refused.
   void wait_for(std::size_t refused) {
     while (refusals_.size() < refused) REQUIRE(io_.run_one_for(20s) == 1);
   }
   void stop_and_wait() {
-    probe_.stop();
+    stop();
     wait_for(asked_);
   }
   long with(int status) const {
@@ -44,26 +67,41 @@ class Submissions {
   const std::vector<Response>& refusals() const { return refusals_; }
 
  private:
-  asio::awaitable<void> ask(std::string tenant) {
-    JobRequest asked;
-    asked.job.spec.tenant = TenantId{std::move(tenant)};
-    asked.audio = "speech";
+  static std::string address_of(unsigned port) {
+    return "http://127.0.0.1:" + std::to_string(port) + "/";
+  }
+  void add(const std::string& tenant, JobRequest request) {
+    request.job.spec.tenant = TenantId{tenant};
+    asio::co_spawn(io_, ask(std::move(request)), asio::detached);
+    ++asked_;
+  }
+  void stop() {
+    ending_.request_stop();
+    probe_.stop();
+  }
+  asio::awaitable<void> ask(JobRequest asked) {
     if (auto refusal = co_await admission_.refusal_of(asked))
       refusals_.push_back(std::move(*refusal));
   }
 
   IoLoop io_;
-  const InputRules rules_{{}};
+  asio::ip::tcp::acceptor silent_{io_, {asio::ip::address_v4::loopback(), 0}};
+  asio::ip::tcp::socket connection_{io_};
+  std::stop_source ending_;
+  const InputRules rules_{{.moderation_url = address_of(1), .allow_private = true},
+                          ending_.get_token()};
   SpeechProbe probe_{{.command = {"/bin/sh", "-c", R"(echo '{"confined":true}'; exec sleep 60)"}}};
   std::size_t asked_ = 0;
   std::vector<Response> refusals_;
   JobAdmission admission_{{.rules = rules_,
                            .probe = probe_,
-                           .judges = judges_,
-                           .fetch_threads = fetch_threads_,
-                           .probe_threads = probe_threads_}};
+                           .blocked_words = blocked_words_,
+                           .fetches = fetches_,
+                           .moderation = moderation_,
+                           .probes = probes_}};
   CoroutineScope coroutines_{io_};
-  BlockingThreads judges_{1}, fetch_threads_{1}, probe_threads_{JobAdmission::k_probe_threads};
+  BlockingThreads blocked_words_{1}, fetches_{1}, moderation_{1};
+  BlockingThreads probes_{JobAdmission::k_probe_threads};
 };
 
 bool says_when(const Response& refusal) {
@@ -102,4 +140,25 @@ TEST_CASE("sixteen recordings wait to be judged, and more are refused for now") 
   CHECK(std::ranges::count_if(all, [](const Response& one) {
           return one.body.find("too many recordings") != std::string::npos;
         }) == 1);
+}
+
+TEST_CASE("speech that another server does not send holds up no text that is moderated") {
+  Submissions submissions;
+  const auto before = std::chrono::steady_clock::now();
+  submissions.add_url("ada");
+  submissions.wait_for_a_fetch();
+  submissions.add_text("bob");
+  submissions.wait_for(1);
+  CHECK(std::chrono::steady_clock::now() - before < k_silence);
+  CHECK_THAT(submissions.refusals()[0].body, Catch::Contains("moderated"));
+}
+
+TEST_CASE("speech that another server does not send keeps no gateway from its end") {
+  Submissions submissions;
+  for (const char* tenant : {"ada", "bob"}) submissions.add_url(tenant);
+  const auto before = std::chrono::steady_clock::now();
+  submissions.stop_and_wait();
+  CHECK(std::chrono::steady_clock::now() - before < k_silence);
+  CHECK(submissions.with(503) == 2);
+  CHECK(says_when(submissions.refusals()[0]));
 }
