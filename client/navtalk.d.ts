@@ -117,7 +117,8 @@ export class Session extends EventTarget {
   readonly ready: Ready | null;
   /** To be called in answer to a click or a key. Rejects with a code of missingFeature(). */
   start(): Promise<void>;
-  /** False when there is no session to send to, as with all that follow. RangeError beyond 3500 bytes. */
+  /** False when there is no session to send to, as with all that follow. A long text is sent in pieces, cut between sentences;
+      RangeError, with a message for users, beyond 100,000 bytes. */
   say(text: string, voice?: string): boolean;
   send(samples: Float32Array): boolean;
   endInput(): boolean;
