@@ -64,6 +64,7 @@ export interface Queue {
 
 /** What `detail` of each event is. */
 export interface SessionEvents {
+  /** Also in a session whose worker was lost, until "worker-changed". */
   queue: Queue;
   /** The worker makes what the avatar lacks, at its first use there; total 0: how much is not known. */
   preparing: { done: number; total: number };

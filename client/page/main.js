@@ -13,6 +13,7 @@ import { followTheme } from "./theme.js";
 
 let session = null;
 let avatar = null;
+let refusal = ""; // of the text that was refused last
 
 const captions = new Captions();
 const statistics = new StatisticsPanel();
@@ -39,10 +40,11 @@ function say(text) {
   try {
     if (!session?.say(text)) return false;
   } catch (error) {
-    problem(error.message);
+    refusal = error.message;
+    problem(refusal);
     return false;
   }
-  problem("");
+  if (refusal && byId("voice-hint").textContent === refusal) problem("");
   captions.add("Typed", text);
   return true;
 }

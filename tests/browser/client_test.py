@@ -91,6 +91,7 @@ import("/client/navtalk/texts.js").then(({ textPieces }) => {
     words: "word ".repeat(2000),
     unbroken: "x".repeat(5000),
     families: String.fromCodePoint(0x1f468, 0x200d, 0x1f469, 0x200d, 0x1f467).repeat(400),
+    accents: ("e" + String.fromCodePoint(0x301)).repeat(2000),
     quotes: `"${'\\n'.repeat(3000)}" she said. `.repeat(3),
     marks: "a" + String.fromCodePoint(0x301).repeat(3000),
     blank: " ".repeat(5000),
@@ -113,6 +114,7 @@ def cuts_texts_where_nobody_hears_it(page):
     check(len(cut["unbroken"]["pieces"]) == 3, f"{len(cut['unbroken']['pieces'])} pieces of one word")
     family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
     check(all(piece.replace(family, "") == "" for piece in cut["families"]["pieces"]), "a character was cut")
+    check(all(piece[0] == "e" and piece[-1] == "\u0301" for piece in cut["accents"]["pieces"]), "an accent lost its letter")
     check(cut["blank"]["pieces"] == [""] and cut["short"]["pieces"] == [" as it is "], f"{cut['blank']} {cut['short']}")
 
 

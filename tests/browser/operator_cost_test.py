@@ -14,7 +14,7 @@ needs("chromium", "chromedriver")
 from chromium import chromium  # noqa: E402
 from page import Page  # noqa: E402
 
-CHEAP, DEAR = 0.5, 2.0  # $ an hour
+LOW, HIGH = 0.5, 2.0  # $ an hour
 MARGIN_TOP, MARGIN_BOTTOM = 8, 24  # of the plot
 
 # In pixels of the page, the rows of the plot that the line's colour fills for a while.
@@ -40,7 +40,7 @@ return { rows, height: canvas.clientHeight };
 
 
 class Pool:
-    usd_per_hour = CHEAP
+    usd_per_hour = LOW
 
     def status(self):
         gpu = {"id": "pod-1", "provider": "runpod", "state": "running", "draining": False, "sessions": 1, "slots": 2, "gpu": None,
@@ -71,9 +71,9 @@ class Gateway(http.server.SimpleHTTPRequestHandler):
 
 
 def has_row(page, usd):
-    """Whether the line stood there for a while, where DEAR is the top of the axis."""
+    """Whether the line stood there for a while, where HIGH is the top of the axis."""
     seen = page.run(ROWS)
-    row = seen["height"] - MARGIN_BOTTOM - usd / DEAR * (seen["height"] - MARGIN_TOP - MARGIN_BOTTOM)
+    row = seen["height"] - MARGIN_BOTTOM - usd / HIGH * (seen["height"] - MARGIN_TOP - MARGIN_BOTTOM)
     return any(abs(one - row) < 3 for one in seen["rows"])
 
 
@@ -87,9 +87,9 @@ def main():
         page.find("#key").send_keys("a-key\n")
         page.wait("the pool is shown", lambda: page.find("#pool").is_displayed())
         page.wait("its cost is plotted", lambda: page.run(ROWS)["rows"])
-        Pool.usd_per_hour = DEAR
-        page.wait("the higher cost is plotted", lambda: "2.00" in page.text("#tiles") and has_row(page, DEAR))
-        if not has_row(page, CHEAP):
+        Pool.usd_per_hour = HIGH
+        page.wait("the higher cost is plotted", lambda: "2.00" in page.text("#tiles") and has_row(page, HIGH))
+        if not has_row(page, LOW):
             raise AssertionError(f"the cost of before is gone: {page.run(ROWS)}")
         if len(sys.argv) > 2:
             driver.save_screenshot(sys.argv[2])

@@ -25,7 +25,7 @@ bool is_of_this_server(std::string_view origin, const Request& request) {
   const std::size_t name = origin.find("://");
   if (host.empty() || name == origin.npos) return false;
   const auto named = canonical_origin(std::string(origin.substr(0, name + 3)) + host);
-  return named == canonical_origin(origin);
+  return named && named == canonical_origin(origin);
 }
 
 }  // namespace

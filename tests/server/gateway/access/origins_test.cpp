@@ -38,6 +38,10 @@ TEST_CASE("pages of the server itself, of its list and of this machine are serve
   CHECK(refused("talk.example", "https://shop.example.evil.example"));
   CHECK(refused("talk.example", "http://shop.example"));
   CHECK(refused("talk.example", "null"));
+  CHECK(refused("talk.example", "chrome-extension://talk.example"));
+  CHECK(refused("talk.example", "chrome-extension://abcdefghijklmnop"));
+  CHECK(refused("talk.example", "file://"));
+  CHECK(refused("talk example", "https://evil example"));
   CHECK_FALSE(Origins({"*"}).refuse(
       {.headers = {{"host", "talk.example"}, {"origin", "https://evil.example"}}}));
   CHECK_FALSE(origins.refuse({.headers = {{"host", "talk.example"}}}));
