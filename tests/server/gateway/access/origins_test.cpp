@@ -16,7 +16,8 @@ TEST_CASE("an origin is compared by scheme, name and port") {
   CHECK(canonical_origin("http://[::1]:80") == "http://[::1]");
   for (const char* const none :
        {"", "*", "null", "example.org", "ftp://example.org", "https://", "https://example.org/",
-        "https://example.org?x", "https://a@b.org", "https://example.org/path", "file:///x"}) {
+        "https://example.org?x", "https://a@b.org", "https://example.org/path", "file:///x",
+        "https:\xff", "https://a\xff", "https://a b"}) {
     INFO(none);
     CHECK_FALSE(canonical_origin(none));
   }
