@@ -64,6 +64,7 @@ export interface Queue {
 
 /** What `detail` of each event is. */
 export interface SessionEvents {
+  /** Also in a session whose worker was lost, until "worker-changed". */
   queue: Queue;
   /** The worker makes what the avatar lacks, at its first use there; total 0: how much is not known. */
   preparing: { done: number; total: number };
@@ -117,7 +118,8 @@ export class Session extends EventTarget {
   readonly ready: Ready | null;
   /** To be called in answer to a click or a key. Rejects with a code of missingFeature(). */
   start(): Promise<void>;
-  /** False when there is no session to send to, as with all that follow. RangeError beyond 3500 bytes. */
+  /** False when there is no session to send to, as with all that follow. A long text is sent in pieces, cut between sentences;
+      RangeError, with a message for users, beyond 100,000 bytes. */
   say(text: string, voice?: string): boolean;
   send(samples: Float32Array): boolean;
   endInput(): boolean;

@@ -5,18 +5,19 @@
 //   await session.start();      // in answer to a click or a key: browsers allow sound only then
 //
 // navtalk.d.ts has the types. Wire format: docs/protocol.md. One object is one session.
-import { KIND_PCM, KIND_VIDEO, bytesOf, parseFrame } from "./navtalk/frames.js";
+import { KIND_PCM, KIND_VIDEO, parseFrame } from "./navtalk/frames.js";
 import { SessionClock } from "./navtalk/clock.js";
+import { avatars, realtimeAddress } from "./navtalk/gateway.js";
+import { Input } from "./navtalk/input.js";
 import { LatencyMeter } from "./navtalk/latency.js";
-import { Microphone, microphones } from "./navtalk/microphone.js";
+import { microphones } from "./navtalk/microphone.js";
 import { PictureView } from "./navtalk/pictures.js";
-import { refusalOf } from "./navtalk/refusal.js";
 import { SoundPlayer } from "./navtalk/sound.js";
 import { Mean, RateMeter } from "./navtalk/statistics.js";
-import { decodeFile, piecesOf } from "./navtalk/files.js";
+import { decodeFile } from "./navtalk/files.js";
 import { missingFeature } from "./navtalk/support.js";
 
-export { decodeFile, microphones, missingFeature };
+export { avatars, decodeFile, microphones, missingFeature };
 
 const RESUME_WITHIN_MS = 30000; // the gateway holds a session so long (docs/protocol.md)
 const RETRY_MS = [200, 500, 1000, 2000, 4000];
@@ -24,18 +25,6 @@ const RESUMED_WITHIN_MS = 5000; // one try, before the next
 const STILL_MS = 12000; // without a frame: the connection is taken for broken
 const MOST_EVENT_WAIT_MS = 1000;
 const SOUND_WITHIN_MS = 1500;
-const LARGEST_TEXT = 3500; // bytes, so that the frame stays below the gateway's limit
-const MOST_BUFFERED = 65536; // bytes of a file that wait in the socket, and that interrupt() then waits for
-const BUFFERED_PAUSE_MS = 10;
-
-/** The avatars of a gateway: [{id, width, height, fps, loop, voice, preview, preview_part}]; preview is a URL or null. `headers`: of
-    the request, such as the key of a program. Rejects with an error that has a `code`. */
-export async function avatars(server = "", headers = {}) {
-  const answer = await fetch(`${server}/v1/avatars`, { headers: { Accept: "application/json", ...headers } });
-  if (!answer.ok) throw await refusalOf(answer);
-  const body = await answer.json();
-  return body.avatars.map((one) => ({ ...one, preview: one.preview && server + one.preview }));
-}
 
 export class Session extends EventTarget {
   #canvas;
@@ -44,7 +33,6 @@ export class Session extends EventTarget {
   #clock = new SessionClock();
   #pictures = null;
   #sound = null;
-  #microphone = null;
   #context = null;
   #state = "new"; // connecting, waiting, ready, resuming, ended
   #ready = null;
@@ -62,8 +50,7 @@ export class Session extends EventTarget {
   #volume = 1;
   #seen = false; // a picture was drawn
   #interruptions = 0;
-  #sendingFile = 0; // the file that was chosen last
-  #behindFile = null; // what is to be sent when the file that is being sent is
+  #input;
   #foreign = false; // other sound than the microphone's is still to come back
 
   /**
@@ -75,6 +62,14 @@ export class Session extends EventTarget {
     super();
     this.#canvas = canvas;
     this.#options = { server: "", rate: 16000, ...options };
+    this.#input = new Input(this.#options.rate, {
+      socket: () => (this.#state === "ready" ? this.#socket : null),
+      sound: (bytes) => this.#sendSound(bytes),
+      control: (frame) => this.#control(frame),
+      ended: () => this.#state === "ended",
+      distrust: () => this.#distrust(),
+      trust: () => this.#foreign || this.#latency.forget(),
+    });
   }
 
   get state() {
@@ -116,58 +111,26 @@ export class Session extends EventTarget {
     this.#connect();
   }
 
-  /** A text that the avatar speaks after what was sent before it. `voice`: espeak-ng's name of one. */
+  /** A text that the avatar speaks after what was sent before it; a long one is sent in pieces. `voice`: espeak-ng's name of one.
+      Throws a RangeError that is written for users for a text of more than 100,000 bytes. */
   say(text, voice) {
-    if (new TextEncoder().encode(text).length > LARGEST_TEXT) throw new RangeError("the text is too long for one piece");
-    this.#distrust();
-    return this.#inTurn(() => this.#control(voice ? { type: "input.text", text, voice } : { type: "input.text", text }));
+    return this.#input.say(text, voice);
   }
 
   /** Sound: Float32Array from -1 to 1, mono, at the session's rate. */
   send(samples) {
-    const bytes = bytesOf(samples);
-    return this.#inTurn(() => this.#sendSound(bytes));
+    return this.#input.send(samples);
   }
 
   /** What was sent is all of an utterance. */
   endInput() {
-    return this.#inTurn(() => this.#control({ type: "input.end" }));
+    return this.#input.end();
   }
 
   /** A sound file, at most two minutes; what is said and sent meanwhile follows it. Resolves with its length in seconds when it is
       sent; with 0 when it was not: interrupt(), another file, or no session to send to. */
-  async sendFile(file) {
-    const number = ++this.#sendingFile;
-    try {
-      const samples = await decodeFile(file, this.#options.rate);
-      const socket = this.#socket;
-      const goesOn = () => number === this.#sendingFile && socket === this.#socket && this.#state === "ready";
-      if (number === this.#sendingFile) this.#behindFile ??= [];
-      for (const piece of piecesOf(samples, this.#options.rate)) {
-        while (goesOn() && socket.bufferedAmount > MOST_BUFFERED) await new Promise((done) => setTimeout(done, BUFFERED_PAUSE_MS));
-        if (!goesOn() || !this.#sendSound(bytesOf(piece))) return 0;
-      }
-      this.#distrust(); // it was sent faster than it is played
-      this.#control({ type: "input.end" });
-      return samples.length / this.#options.rate;
-    } finally {
-      if (number === this.#sendingFile) this.#forgetFile().forEach((send) => send());
-    }
-  }
-
-  // Ends the sending of a file; what was to follow it.
-  #forgetFile() {
-    const behind = this.#behindFile ?? [];
-    this.#behindFile = null;
-    this.#sendingFile += 1;
-    return behind;
-  }
-
-  // Behind the file that is being sent, if there is one.
-  #inTurn(send) {
-    if (!this.#behindFile || this.#state !== "ready") return send();
-    this.#behindFile.push(send);
-    return true;
+  sendFile(file) {
+    return this.#input.sendFile(file);
   }
 
   #sendSound(bytes) {
@@ -178,36 +141,24 @@ export class Session extends EventTarget {
   }
 
   /** Opens the microphone and shows its level; what it hears is sent while talk(true). */
-  async openMicrophone(deviceId) {
-    const opened = await Microphone.open(this.#context, {
-      deviceId,
-      rate: this.#options.rate,
-      onPiece: (piece) => this.send(piece),
+  openMicrophone(deviceId) {
+    return this.#input.openMicrophone(this.#context, deviceId, {
       onLevel: (level) => this.#tell("level", { level }),
       onEnded: () => this.#tell("microphone-lost"),
     });
-    this.closeMicrophone();
-    if (this.#state === "ended") opened.close();
-    else this.#microphone = opened;
-    return { deviceId: opened.deviceId, label: opened.label };
   }
 
   talk(sending) {
-    if (!this.#microphone || this.#microphone.sending === sending) return;
-    this.#microphone.sending = sending;
-    if (!sending) this.endInput();
-    else if (!this.#foreign) this.#latency.forget();
+    this.#input.talk(sending);
   }
 
   closeMicrophone() {
-    this.talk(false);
-    this.#microphone?.close();
-    this.#microphone = null;
+    this.#input.closeMicrophone();
   }
 
   /** Silent and still, at once; what waits is forgotten. */
   interrupt() {
-    this.#forgetFile();
+    this.#input.forgetFile();
     this.#distrust();
     this.#sound?.clear();
     return this.#control({ type: "interrupt" });
@@ -255,15 +206,9 @@ export class Session extends EventTarget {
 
   // --- the connection
 
-  #address() {
-    const base = new URL(this.#options.server || "/", globalThis.location?.href);
-    base.protocol = base.protocol.replace("http", "ws");
-    return new URL("/v1/realtime", base);
-  }
-
   #connect() {
     const { token } = this.#options;
-    const socket = new WebSocket(this.#address(), token ? [`navtalk.token.${token}`] : []);
+    const socket = new WebSocket(realtimeAddress(this.#options.server), token ? [`navtalk.token.${token}`] : []);
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
     socket.onopen = () => {
@@ -381,8 +326,7 @@ export class Session extends EventTarget {
     this.#tier = video.fps;
     this.#foreign = false;
     this.#interruptions += 1; // what was to be told in time
-    this.#forgetFile();
-    this.#forgetFile();
+    this.#input.forgetFile();
     this.#latency.forget();
     if (!same) this.#pictures.configure(video);
     this.#pictures.forgetSequence();
@@ -441,8 +385,7 @@ export class Session extends EventTarget {
     this.#state = "ended";
     clearInterval(this.#watch);
     clearInterval(this.#follow);
-    this.#microphone?.close();
-    this.#microphone = null;
+    this.#input.closeMicrophone();
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();

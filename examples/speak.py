@@ -18,14 +18,16 @@ import websocket
 
 CHUNK_S = 0.02
 SOUND, VIDEO = 1, 3
+SAMPLE_BYTES = 2
 
 
 class Received:
     """Pictures and sound of one session, and when each came."""
 
     def __init__(self):
-        self.video, self.sound, self.pictures, self.events = bytearray(), bytearray(), [], []
-        self.first_sound_us = None
+        self.pictures = []  # (presentation time, arrival, H.264 access unit)
+        self.sound, self.sound_frames = bytearray(), []  # all of it; and where each frame of it begins: (presentation time, byte)
+        self.events = []
 
     def take(self, frame):
         if isinstance(frame, str):
@@ -33,18 +35,30 @@ class Received:
             return
         kind, _, _, _, time_us = struct.unpack_from("<BBHIq", frame)
         if kind == VIDEO:
-            self.video += frame[16:]
-            self.pictures.append((time_us, time.monotonic()))
+            self.pictures.append((time_us, time.monotonic(), frame[16:]))
         elif kind == SOUND:
-            if self.first_sound_us is None:
-                self.first_sound_us = time_us
+            self.sound_frames.append((time_us, len(self.sound)))
             self.sound += frame[16:]
+
+    def video_ivf(self):
+        """The pictures in a container that has the time of each, in microseconds: they come 15 to 25 times a second."""
+        header = struct.pack("<4sHH4sHHIIII", b"DKIF", 0, 32, b"H264", 0, 0, 1_000_000, 1, len(self.pictures), 0)
+        return header + b"".join(struct.pack("<IQ", len(unit), max(0, time_us)) + unit for time_us, _, unit in self.pictures)
+
+    def sound_in_time(self, rate):
+        """The sound from time 0 on, with silence where none was played."""
+        timed = bytearray()
+        ends = [begin for _, begin in self.sound_frames[1:]] + [len(self.sound)]
+        for (time_us, begin), end in zip(self.sound_frames, ends):
+            missing = round(time_us * rate / 1e6) - len(timed) // SAMPLE_BYTES
+            timed += bytes(SAMPLE_BYTES * max(0, missing)) + self.sound[begin:end]
+        return timed
 
     def latencies_ms(self, sent_at, rate):
         """For each message sent: from its sending to the arrival of the last picture that belongs to its first sample."""
         found, picture = [], 0
         for number, sent in enumerate(sent_at):
-            time_us = self.first_sound_us + number * CHUNK_S * 1e6
+            time_us = self.sound_frames[0][0] + number * CHUNK_S * 1e6
             while picture + 1 < len(self.pictures) and self.pictures[picture + 1][0] <= time_us:
                 picture += 1
             found.append((self.pictures[picture][1] - sent) * 1000)
@@ -78,19 +92,15 @@ def send_paced(socket, samples, rate):
 
 def save(received, rate, output):
     with tempfile.TemporaryDirectory() as folder:
-        video, sound = os.path.join(folder, "video.h264"), os.path.join(folder, "sound.wav")
+        video, sound = os.path.join(folder, "video.ivf"), os.path.join(folder, "sound.wav")
         with open(video, "wb") as file:
-            file.write(received.video)
+            file.write(received.video_ivf())
         with wave.open(sound, "wb") as file:
             file.setnchannels(1)
-            file.setsampwidth(2)
+            file.setsampwidth(SAMPLE_BYTES)
             file.setframerate(rate)
-            file.writeframes(received.sound)
-        delay = f"{(received.first_sound_us or 0) / 1e6:.3f}"
-        subprocess.run(
-            ["ffmpeg", "-v", "error", "-y", "-r", "25", "-i", video, "-itsoffset", delay, "-i", sound, "-c:v", "copy", output],
-            check=True,
-        )
+            file.writeframes(received.sound_in_time(rate))
+        subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", video, "-i", sound, "-c:v", "copy", output], check=True)
 
 
 def main():

@@ -13,6 +13,7 @@ import { followTheme } from "./theme.js";
 
 let session = null;
 let avatar = null;
+let refusal = ""; // of the text that was refused last
 
 const captions = new Captions();
 const statistics = new StatisticsPanel();
@@ -36,7 +37,14 @@ function view(name) {
 }
 
 function say(text) {
-  if (!session?.say(text)) return false;
+  try {
+    if (!session?.say(text)) return false;
+  } catch (error) {
+    refusal = error.message;
+    problem(refusal);
+    return false;
+  }
+  if (refusal && byId("voice-hint").textContent === refusal) problem("");
   captions.add("Typed", text);
   return true;
 }
@@ -57,11 +65,23 @@ function problem(text) {
   hint.dataset.tone = "alarm";
 }
 
+// Whether there is a session to send to.
+function use(usable) {
+  composer.use(nameOf(avatar.id), usable);
+  actions.use(usable);
+}
+
 function listen(one) {
   const on = (type, handler) => one.addEventListener(type, ({ detail }) => one === session && handler(detail));
   on("queue", (detail) => {
-    status("In the queue");
-    stage.queue(detail);
+    if (one.ready) {
+      use(false);
+      status("Changing computers", "alarm");
+      stage.workerLost(detail);
+    } else {
+      status("In the queue");
+      stage.queue(detail);
+    }
   });
   on("preparing", (detail) => {
     status("Preparing");
@@ -77,17 +97,15 @@ function listen(one) {
   });
   on("picture", () => stage.pictured());
   on("resuming", () => {
-    actions.use(false);
+    use(false);
     status("Reconnecting", "alarm");
-    composer.use(nameOf(avatar.id), false);
     stage.connecting("Reconnecting");
   });
   on("resumed", () => {
     actions.seen(null);
-    actions.use(true);
+    use(true);
     status("Live", "live");
     stage.live();
-    composer.use(nameOf(avatar.id), true);
   });
   on("speech-started", () => {
     stage.speaking(true);
@@ -106,6 +124,7 @@ function listen(one) {
   on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} fps` : "Live", "live"));
   on("worker-changed", () => {
     actions.seen(null);
+    use(true);
     captions.stopped();
     status("Live", "live");
     stage.live();
@@ -119,8 +138,7 @@ function listen(one) {
   on("problem", ({ message }) => problem(message));
   on("ended", ({ reason }) => {
     session = null;
-    composer.use(nameOf(avatar.id), false);
-    actions.use(false);
+    use(false);
     captions.stopped();
     voice.use(null);
     statistics.follow(null);

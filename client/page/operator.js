@@ -7,7 +7,9 @@ const PAUSE_MS = 2000;
 const COST_PAUSE_MS = 60000;
 const MOST_EVENTS = 200;
 
-const plot = new PoolPlot(byId("plot"));
+const money = (value) => value.toFixed(2);
+const plot = new PoolPlot(byId("plot"), [["slots", "--line-strong"], ["sessions", "--accent"], ["waiting", "--alarm"]]);
+const costPlot = new PoolPlot(byId("cost-plot"), [["usd_per_hour", "--accent"]], { least: 0.01, text: money });
 let key = "";
 let lastEvent = 0;
 let costAt = 0;
@@ -21,7 +23,6 @@ async function ask(path) {
   return answer.json();
 }
 
-const money = (value) => value.toFixed(2);
 const clock = (time) => new Date(time).toLocaleTimeString();
 const GIB = 2 ** 30;
 const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
@@ -73,7 +74,7 @@ function showEvents(events) {
     lastEvent = Math.max(lastEvent, event.number);
     const change = event.from === event.to ? event.to ?? "" : `${event.from ?? "–"} → ${event.to ?? "removed"}`;
     body.prepend(row(clock(event.at), event.gpu, change, event.why, event.who));
-    plot.event(Date.parse(event.at));
+    for (const one of [plot, costPlot]) one.event(Date.parse(event.at));
   }
   while (body.children.length > MOST_EVENTS) body.lastChild.remove();
 }
@@ -100,7 +101,7 @@ async function refresh() {
   showTotals(pool.totals);
   showGpus(pool.gpus);
   showEvents(latest.events);
-  plot.add(Date.now(), pool.totals);
+  for (const one of [plot, costPlot]) one.add(Date.now(), pool.totals);
   if (Date.now() - costAt >= COST_PAUSE_MS) {
     showCost(await ask("/v1/pool/cost?days=7"));
     costAt = Date.now();
@@ -130,7 +131,7 @@ byId("sign-in").addEventListener("submit", async (event) => {
   byId("key").value = "";
   byId("sign-in").hidden = true;
   byId("pool").hidden = false;
-  plot.draw();
+  for (const one of [plot, costPlot]) one.draw();
   watch();
 });
 

@@ -1,18 +1,21 @@
-// Slots, sessions and waiting users over time, with a mark for each event.
+// Figures of the pool over time, such as sessions or cost, with a mark for each event.
 
 const MOST = 1800; // an hour
-const LINES = [["slots", "--line-strong"], ["sessions", "--accent"], ["waiting", "--alarm"]];
-const MARGIN = { left: 28, right: 8, top: 8, bottom: 24 };
+const MARGIN = { left: 36, right: 8, top: 8, bottom: 24 };
 
 export class PoolPlot {
-  constructor(canvas) {
+  /** `lines`: [name of a figure, colour's property]; of one unit. `least`: what the axis shows at least; `text`: of its numbers. */
+  constructor(canvas, lines, { least = 1, text = String } = {}) {
     this.canvas = canvas;
-    this.points = []; // {at, slots, sessions, waiting}
+    this.lines = lines;
+    this.least = least;
+    this.text = text;
+    this.points = []; // {at, and each figure}
     this.events = [];
   }
 
-  add(at, { slots, sessions, waiting }) {
-    this.points.push({ at, slots, sessions, waiting });
+  add(at, figures) {
+    this.points.push({ at, ...Object.fromEntries(this.lines.map(([name]) => [name, figures[name]])) });
     if (this.points.length > MOST) this.points.shift();
     this.draw();
   }
@@ -33,12 +36,12 @@ export class PoolPlot {
     const style = getComputedStyle(this.canvas);
     const colour = (name) => style.getPropertyValue(name);
     const first = this.points[0].at, last = Math.max(this.points.at(-1).at, first + 60000);
-    const most = Math.max(1, ...this.points.flatMap(({ slots, sessions, waiting }) => [slots, sessions, waiting]));
+    const most = Math.max(this.least, ...this.points.flatMap((point) => this.lines.map(([name]) => point[name])));
     const x = (at) => MARGIN.left + ((at - first) / (last - first)) * (width - MARGIN.left - MARGIN.right);
     const y = (value) => height - MARGIN.bottom - (value / most) * (height - MARGIN.top - MARGIN.bottom);
     context.font = `12px ${style.fontFamily}`;
     context.fillStyle = colour("--muted");
-    context.fillText(String(most), 0, y(most) + 4);
+    context.fillText(this.text(most), 0, y(most) + 4);
     context.fillText("0", 0, y(0) + 4);
     context.fillText(new Date(first).toLocaleTimeString(), MARGIN.left, height - 4);
     context.strokeStyle = colour("--line");
@@ -58,12 +61,12 @@ export class PoolPlot {
     }
     context.lineWidth = 2;
     context.lineJoin = "round";
-    for (const [name, accent] of LINES) {
+    for (const [name, accent] of this.lines) {
       context.strokeStyle = colour(accent);
       context.beginPath();
       let before = null;
       for (const point of this.points) {
-        if (before !== null) context.lineTo(x(point.at), y(before)); // counts change in steps
+        if (before !== null) context.lineTo(x(point.at), y(before)); // figures change in steps
         context.lineTo(x(point.at), y(point[name]));
         before = point[name];
       }

@@ -81,6 +81,19 @@ export class Stage {
     this.place = position;
   }
 
+  /** In a conversation: what queue.update says while another computer is awaited. */
+  workerLost({ position, eta_s, code, message }) {
+    const title = "The connection to the avatar's computer was lost";
+    const away = code === "store_unavailable" ? message || "The server cannot assign one right now." : "";
+    const before = position > 1 ? `You are number ${position} in the queue for it.` : "";
+    const [, wait] = this.#covering("lost", () => [make("h2", {}, title), make("p", { id: "eta" }),
+      make("div", { className: "progress" }, make("i")), this.#leaveButton("End the session")]);
+    const known = eta_s === null || eta_s === undefined ? "" : `${etaText(eta_s)}.`;
+    const detail = ["Another one takes over. What was not spoken yet is lost.", before, away || known].filter(Boolean).join(" ");
+    if (wait.textContent === "") announce(`${title}. ${detail}`);
+    wait.textContent = detail;
+  }
+
   /** At an avatar's first use; told to screen readers once. */
   preparing({ done, total }) {
     const title = `Preparing ${this.name} for the first time`;

@@ -35,6 +35,14 @@ std::string type_of(const std::string& text) {
   return text.size() <= k_longest_control || type == frame_type::start ? type : "";
 }
 
+Frame no_type_frame(const std::string& text) {
+  if (text.size() <= k_longest_control)
+    return error_frame("usage", "a text frame is a JSON object with a \"type\"");
+  return error_frame("usage", "a text frame holds at most " + std::to_string(k_longest_control) +
+                                  " bytes, not " + std::to_string(text.size()) +
+                                  "; send a longer text in parts");
+}
+
 Frame control_frame(const nlohmann::ordered_json& object) {
   using Json = nlohmann::ordered_json;
   return {.bytes = object.dump(-1, ' ', false, Json::error_handler_t::replace)};

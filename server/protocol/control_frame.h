@@ -42,6 +42,8 @@ inline constexpr int k_deepest_control = 16;
 std::optional<nlohmann::json> parse_control(const std::string& text);
 // Its "type"; "" when the text is not such an object, or exceeds the bounds of its type.
 std::string type_of(const std::string& text);
+// The error for a text of which type_of() is "": it is too long, or not such an object.
+Frame no_type_frame(const std::string& text);
 Frame control_frame(const nlohmann::ordered_json& object);
 // {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.
 Frame error_frame(std::string_view code, std::string_view message,

@@ -2,29 +2,19 @@
 (fakes.js): what a server does seldom, such as losing workers and connections
 """
 
-import functools
-import http.server
 import json
 import pathlib
 import sys
-import threading
 import time
 
 from needs_selenium import needs
 
 needs("chromium", "chromedriver")
 
-from chromium import chromium  # noqa: E402
-from page import Page  # noqa: E402
+from faked_page import DISCONTINUITY, KEY, PICTURE, READY, SOUND, VIDEO, check, faked_page  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-ADA = {"id": "ada", "width": 64, "height": 64, "fps": 25, "loop": True, "voice": None, "preview": None, "preview_part": None}
-VIDEO = {"codec": "avc1.42C01F", "width": 64, "height": 64, "fps": 25}
-READY = {"type": "session.ready", "session": "1", "avatar": "ada", "video": VIDEO, "audio": {"codec": "pcm_s16le", "rate": 16000},
-         "actions": ["wave"], "resume_token": "9f86"}
-SOUND, PICTURE = 1, 3
-KEY, DISCONTINUITY = 1, 4
 MOST_BUFFERED = 65536
 
 # Gives the page a sound file of so many seconds of silence.
@@ -39,70 +29,6 @@ all.items.add(new File([view.buffer], "silence.wav", { type: "audio/wav" }));
 input.files = all.files;
 input.dispatchEvent(new Event("change"));
 """
-
-
-class Client(http.server.SimpleHTTPRequestHandler):
-    """The client's files where the gateway has them, and one avatar."""
-
-    def do_GET(self):
-        if self.path == "/v1/avatars":
-            body = json.dumps({"avatars": [ADA]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            return
-        self.path = self.path.removeprefix("/client")
-        super().do_GET()
-
-    def log_message(self, *_):
-        pass
-
-
-def check(holds, what):
-    if not holds:
-        raise AssertionError(what)
-
-
-class FakedPage(Page):
-    """The page, and what its gateway does."""
-
-    def tell(self, frame):
-        self.run("fakes.sockets.at(-1).tell(arguments[0])", frame)
-
-    def media(self, kind, flags=0, sequence=1):
-        self.run("fakes.sockets.at(-1).media(arguments[0], arguments[1], arguments[2], performance.now() * 1000)", kind, flags, sequence)
-
-    def sent(self):
-        """The types of all frames of the last connection, in order."""
-        return self.run("return fakes.sockets.at(-1).sent.map((one) => one.type)")
-
-    def sent_sound(self):
-        return self.run("return fakes.sockets.at(-1).sent.reduce((sum, one) => sum + (one.bytes ?? 0), 0)")
-
-    def count(self, name):
-        return self.run("return fakes[arguments[0]].length", name)
-
-    def switch(self, name, value):
-        self.run("fakes[arguments[0]] = arguments[1]", name, value)
-
-    def connected(self, sockets):
-        started = ["session.start"]
-        self.wait(f"connection {sockets} asks for a session", lambda: self.count("sockets") == sockets and self.sent()[:1] == started)
-
-    def covered(self):
-        return self.find("#veil").is_displayed()
-
-    def shows(self, text):
-        self.wait(f"the page shows: {text}", lambda: text in self.text("#veil"))
-
-    def sees_picture(self, sequence):
-        """A picture that comes now is drawn: all of them are red."""
-        self.run("const one = document.getElementById('canvas'); one.getContext('2d').clearRect(0, 0, one.width, one.height)")
-        self.media(PICTURE, KEY | DISCONTINUITY, sequence)
-        pixel = "return [...document.getElementById('canvas').getContext('2d').getImageData(8, 8, 1, 1).data]"
-        self.wait("the picture is drawn", lambda: self.run(pixel)[:2] == [255, 0])
 
 
 def keeps_its_button(page, first, second):
@@ -123,14 +49,87 @@ def waits(page):
     check(page.run("return document.querySelector('#veil progress').value") == 0.5, "the progress is old")
 
 
+def type_text(page, text):
+    """As if it was pasted, and Enter."""
+    page.run("const one = document.getElementById('text'); one.value = arguments[0]; one.dispatchEvent(new Event('input'))", text)
+    page.find("#text").send_keys(Keys.ENTER)
+
+
+def sent_texts(page):
+    return page.run("return fakes.sockets.at(-1).sent.filter((one) => one.type === 'input.text').map((one) => one.text)")
+
+
+def sends_long_texts_in_pieces(page):
+    """1500 Chinese characters: 4500 bytes, more than a control frame may have."""
+    sentence = "\u4eca\u5929\u5929\u6c14\u5f88\u597d\uff0c\u6211\u4eec\u53bb\u516c\u56ed\u3002"
+    text = sentence * 115
+    type_text(page, text)
+    pieces = sent_texts(page)
+    check(len(pieces) > 1 and "".join(pieces) == text, f"{len(pieces)} pieces with {len(''.join(pieces))} characters of {len(text)}")
+    check(all(piece.endswith("\u3002") for piece in pieces), f"a sentence was cut: {[piece[-3:] for piece in pieces]}")
+    check(all(len(piece.encode()) < 3900 for piece in pieces), f"{[len(piece.encode()) for piece in pieces]} bytes")
+    check(page.run("return document.getElementById('text').value") == "", "the text stands in the field still")
+    check(page.states() == ["waiting"], f"one text is one line of the log: {page.states()}")
+
+
+def refuses_a_text_beyond_the_bound(page):
+    before = len(sent_texts(page))
+    type_text(page, "x" * 100001)
+    check("too long" in page.text("#voice-hint") and "100,000" in page.text("#voice-hint"), page.text("#voice-hint"))
+    check(len(page.run("return document.getElementById('text').value")) == 100001, "the text is gone")
+    check(len(sent_texts(page)) == before, "it was sent")
+    type_text(page, "Shorter.")
+    check(sent_texts(page)[-1] == "Shorter." and page.text("#voice-hint") == "", page.text("#voice-hint"))
+
+
+# Texts and what cuts none of their pieces.
+CUTS = """
+const [done] = arguments;
+import("/client/navtalk/texts.js").then(({ textPieces }) => {
+  const texts = {
+    sentences: "This is one. Is it? ".repeat(300),
+    words: "word ".repeat(2000),
+    unbroken: "x".repeat(5000),
+    families: String.fromCodePoint(0x1f468, 0x200d, 0x1f469, 0x200d, 0x1f467).repeat(400),
+    accents: ("e" + String.fromCodePoint(0x301)).repeat(2000),
+    quotes: `"${'\\n'.repeat(3000)}" she said. `.repeat(3),
+    marks: "a" + String.fromCodePoint(0x301).repeat(3000),
+    blank: " ".repeat(5000),
+    short: " as it is ",
+  };
+  done(Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { text, pieces: textPieces(text) }])));
+}, (error) => done(String(error)));
+"""
+
+
+def cuts_texts_where_nobody_hears_it(page):
+    cut = page.driver.execute_async_script(CUTS)
+    for name, one in cut.items():
+        frames = [json.dumps({"type": "input.text", "text": piece}, ensure_ascii=False).encode() for piece in one["pieces"]]
+        check(all(len(frame) <= 4096 for frame in frames), f"{name}: {[len(frame) for frame in frames]} bytes")
+        if name not in ("marks", "quotes"):
+            check("".join("".join(one["pieces"]).split()) == "".join(one["text"].split()), f"{name}: something is missing")
+    check(all(piece.endswith((".", "?")) for piece in cut["sentences"]["pieces"]), "a sentence was cut")
+    check(all(piece.endswith("word") for piece in cut["words"]["pieces"]), "a word was cut")
+    check(len(cut["unbroken"]["pieces"]) == 3, f"{len(cut['unbroken']['pieces'])} pieces of one word")
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    check(all(piece.replace(family, "") == "" for piece in cut["families"]["pieces"]), "a character was cut")
+    check(all(piece[0] == "e" and piece[-1] == "\u0301" for piece in cut["accents"]["pieces"]), "an accent lost its letter")
+    check(cut["blank"]["pieces"] == [""] and cut["short"]["pieces"] == [" as it is "], f"{cut['blank']} {cut['short']}")
+
+
 def changes_worker(page):
     """While no GPU is free, and the lost one spoke and played an action."""
     page.tell({"type": "speech.started", "pts_us": 0})
     page.tell({"type": "action.started", "name": "wave", "pts_us": 0})
     page.wait("the avatar speaks", page.speaks)
     page.wait("the action is seen", lambda: page.all("#actions button[data-seen]"))
-    page.tell({"type": "queue.update", "position": 1, "eta_s": 5})
-    page.shows("You are next")
+    page.tell({"type": "queue.update", "position": 1, "eta_s": None})
+    page.shows("The connection to the avatar's computer was lost")
+    check("Another one takes over" in page.text("#veil") and "You are next" not in page.text("#veil"), page.text("#veil"))
+    page.tell({"type": "queue.update", "position": 2, "eta_s": 30})
+    check("You are number 2" in page.text("#eta") and "About 30 seconds" in page.text("#eta"), page.text("#eta"))
+    check(not page.run("return document.querySelector('#actions button').disabled === false"), "an action can be asked for")
     page.tell({"type": "worker.changed", "gap_s": 2, "video": {**VIDEO, "width": 48}, "audio": READY["audio"]})
     check(not page.covered(), f"the queue is shown still: {page.text('#veil')}")
     check(page.text("#status") == "Live", page.text("#status"))
@@ -141,7 +140,7 @@ def changes_worker(page):
     page.say("Once more.")
     check(page.sent()[-1] == "input.text", f"the text was not sent: {page.sent()}")
     page.tell({"type": "worker.changed", "gap_s": 1, "video": VIDEO, "audio": READY["audio"]})
-    check(page.states() == ["stopped"], f"the text was lost with the worker: {page.states()}")
+    check(set(page.states()) == {"stopped"}, f"the text was lost with the worker: {page.states()}")
 
 
 def is_silent_when_interrupted(page):
@@ -271,19 +270,15 @@ def recovers_from_single_errors(page, sequence):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Client, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    driver = chromium()
-    try:
-        fakes = pathlib.Path(__file__).with_name("fakes.js").read_text()
-        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": fakes})
-        page = FakedPage(driver, f"http://127.0.0.1:{server.server_port}")
+    with faked_page(pathlib.Path(sys.argv[1])) as page:
         page.choose("ada")
         page.connected(1)
         waits(page)
         page.tell(READY)
         page.sees_picture(1)
+        sends_long_texts_in_pieces(page)
+        refuses_a_text_beyond_the_bound(page)
+        cuts_texts_where_nobody_hears_it(page)
         changes_worker(page)
         recovers_from_single_errors(page, 20)
         is_silent_when_interrupted(page)
@@ -297,9 +292,6 @@ def main():
         opens_a_microphone_for_each_session(page, 8)
         ends_where_nothing_can_be_decoded(page)
         check(page.problems() == [], f"the console has errors: {page.problems()}")
-    finally:
-        driver.quit()
-        server.shutdown()
 
 
 main()

@@ -79,7 +79,7 @@ asio::awaitable<void> WorkerSession::on_control(const std::string& text) {
   } else if (type == frame_type::end) {
     socket_.close(CloseCode::normal, "the session was ended");
   } else if (type.empty()) {
-    co_await socket_.send(error_frame("usage", "a text frame is a JSON object with a \"type\""));
+    co_await socket_.send(no_type_frame(text));
   } else if (type == frame_type::input_end) {
     if (live_) live_->end_input();
   } else if (type == frame_type::input_text) {

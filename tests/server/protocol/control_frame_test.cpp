@@ -36,6 +36,17 @@ TEST_CASE("a control frame is bounded in length, a session.start more widely") {
   CHECK(type_of(padded("session.start", k_longest_start + 1)).empty());
 }
 
+TEST_CASE("a control frame without a type is told why: its length, or what it is") {
+  const auto told = [](const std::string& text) {
+    const auto frame = nlohmann::json::parse(no_type_frame(text).bytes);
+    CHECK(frame.at("code") == "usage");
+    return frame.at("message").get<std::string>();
+  };
+  CHECK(told(padded("input.text", k_longest_control + 1)) ==
+        "a text frame holds at most 4096 bytes, not 4097; send a longer text in parts");
+  CHECK(told("[]") == "a text frame is a JSON object with a \"type\"");
+}
+
 TEST_CASE("a control frame is bounded in depth") {
   CHECK(type_of(nested(k_deepest_control)) == "interrupt");
   CHECK(type_of(nested(k_deepest_control + 1)).empty());

@@ -177,8 +177,13 @@ TEST_CASE("a text frame that is too long does not end a session that runs") {
   SocketClient client(worker.url(), session("a", 1));
   client.send(R"({"type":"session.start"})");
   REQUIRE(client.receive_json().at("type") == "session.ready");
-  client.send(R"({"type":"input.text","text":")" + std::string(17'000, 'x') + R"("})");
-  CHECK(client.receive_json().at("code") == "usage");
+  for (const std::size_t bytes : {5'000, 17'000}) {
+    client.send(R"({"type":"input.text","text":")" + std::string(bytes, 'x') + R"("})");
+    const auto error = client.receive_json();
+    CHECK(error.at("code") == "usage");
+    CHECK_THAT(error.at("message").get<std::string>(),
+               Catch::Contains("at most 4096 bytes, not " + std::to_string(bytes + 31)));
+  }
   client.send(R"({"type":"session.end"})");
   CHECK(client.close_code() == 1000);
 }

@@ -16,7 +16,8 @@ TEST_CASE("an origin is compared by scheme, name and port") {
   CHECK(canonical_origin("http://[::1]:80") == "http://[::1]");
   for (const char* const none :
        {"", "*", "null", "example.org", "ftp://example.org", "https://", "https://example.org/",
-        "https://example.org?x", "https://a@b.org", "https://example.org/path", "file:///x"}) {
+        "https://example.org?x", "https://a@b.org", "https://example.org/path", "file:///x",
+        "https:\xff", "https://a\xff", "https://a b"}) {
     INFO(none);
     CHECK_FALSE(canonical_origin(none));
   }
@@ -38,6 +39,10 @@ TEST_CASE("pages of the server itself, of its list and of this machine are serve
   CHECK(refused("talk.example", "https://shop.example.evil.example"));
   CHECK(refused("talk.example", "http://shop.example"));
   CHECK(refused("talk.example", "null"));
+  CHECK(refused("talk.example", "chrome-extension://talk.example"));
+  CHECK(refused("talk.example", "chrome-extension://abcdefghijklmnop"));
+  CHECK(refused("talk.example", "file://"));
+  CHECK(refused("talk example", "https://evil example"));
   CHECK_FALSE(Origins({"*"}).refuse(
       {.headers = {{"host", "talk.example"}, {"origin", "https://evil.example"}}}));
   CHECK_FALSE(origins.refuse({.headers = {{"host", "talk.example"}}}));
