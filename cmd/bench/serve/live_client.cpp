@@ -45,7 +45,11 @@ Number member_at(const std::string& bytes, std::size_t at) {
 
 LiveClient::LiveClient(const asio::any_io_executor& executor, const ClientOptions& options,
                        const Speech& speech)
-    : executor_(executor), options_(options), speech_(speech), changed_(executor) {
+    : executor_(executor),
+      options_(options),
+      speech_(speech),
+      changed_(executor),
+      returned_(speech) {
   result_.recording.rate_hz = speech.rate_hz;
 }
 
@@ -133,8 +137,9 @@ asio::awaitable<void> LiveClient::finish_playing(std::chrono::seconds within) {
   co_await send_text(R"({"type":"input.end"})");
   const Recording& recording = result_.recording;
   const auto all_came = [&] {
-    return returned_ >= sent_ && (recording.sounds.empty() || recording.pictures.empty() ||
-                                  recording.pictures.back().time > recording.sounds.back().time);
+    return returned_.next() >= sent_ &&
+           (recording.sounds.empty() || recording.pictures.empty() ||
+            recording.pictures.back().time > recording.sounds.back().time);
   };
   if (!options_.stamped) co_await wait_until(all_came, Clock::now() + within);
   recording_ = false;
@@ -146,7 +151,7 @@ asio::awaitable<bool> LiveClient::interrupt() {
   const auto samples_of = [&](std::chrono::milliseconds time) {
     return static_cast<std::uint64_t>(time.count() * speech_.rate_hz / 1000);
   };
-  const std::uint64_t returned = returned_;
+  const std::uint64_t returned = returned_.next();
   interrupted_.reset();
   still_at_.reset();
   const std::size_t message = samples_of(options_.message);
@@ -154,7 +159,9 @@ asio::awaitable<bool> LiveClient::interrupt() {
     const bool sent = co_await send_sound(message);
     if (!sent) co_return false;
   }
-  const auto plays = [&] { return returned_ >= returned + samples_of(k_sound_before_interrupt); };
+  const auto plays = [&] {
+    return returned_.next() >= returned + samples_of(k_sound_before_interrupt);
+  };
   bool done = co_await wait_until(plays, begin + k_interrupt_within);
   const auto at = Clock::now();
   if (done) done = co_await send_text(R"({"type":"interrupt"})");
@@ -175,7 +182,8 @@ asio::awaitable<bool> LiveClient::interrupt() {
       {.told_ms = milliseconds(interrupted_at_ - at),
        .silence_ms = milliseconds(std::max(last_sound_at_, interrupted_at_) - at),
        .still_ms = milliseconds(*still_at_ - at)});
-  sent_ = returned_ = 0;  // what waited is gone; the recording has ended
+  sent_ = 0;  // what waited is gone; the recording has ended
+  returned_.begin_again();
   co_return true;
 }
 
@@ -263,21 +271,17 @@ void LiveClient::take_sound(const std::string& bytes, bool discontinuity,
   last_sound_at_ = now;
   const auto samples = static_cast<std::uint32_t>((bytes.size() - k_header) / sizeof(std::int16_t));
   result_.sound_bytes += bytes.size() - k_header;
-  if (recording_) {
-    if (!options_.stamped) result_.altered += altered(bytes);
-    result_.recording.sounds.push_back({returned_, samples, discontinuity, time, now});
+  if (options_.stamped) {
+    returned_.pass(samples);
+  } else {
+    std::vector<std::int16_t> returned(samples);
+    std::memcpy(returned.data(), bytes.data() + k_header, returned.size() * sizeof(std::int16_t));
+    returned_.take(returned);
   }
-  returned_ += samples;
-}
-
-std::uint64_t LiveClient::altered(const std::string& bytes) const {
-  std::uint64_t count = 0;
-  const std::size_t samples = (bytes.size() - k_header) / sizeof(std::int16_t);
-  for (std::size_t i = 0; i < samples; ++i) {
-    const auto sample = member_at<std::int16_t>(bytes, k_header + i * sizeof(std::int16_t));
-    if (sample != speech_.samples[(returned_ + i) % speech_.samples.size()]) ++count;
-  }
-  return count;
+  if (!recording_) return;
+  result_.altered = returned_.altered();
+  result_.shortened = returned_.left_out();
+  result_.recording.sounds.push_back({returned_.first(), samples, discontinuity, time, now});
 }
 
 }  // namespace navtalk::cmd

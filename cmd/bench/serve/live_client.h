@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cmd/bench/serve/recording.h"
+#include "cmd/bench/serve/returned_sound.h"
 #include "cmd/bench/serve/speech.h"
 #include "server/http/signal.h"
 #include "server/http/socket/web_socket.h"
@@ -40,7 +41,7 @@ struct InterruptTimes {
 struct ClientResult {
   Recording recording{};
   std::optional<double> ready_ms{}, first_picture_ms{};  // after session.start was sent
-  std::uint64_t altered = 0;                             // samples that came back otherwise
+  std::uint64_t altered = 0, shortened = 0;              // samples, as ReturnedSound counts them
   std::uint64_t sound_bytes = 0;                         // received
   std::uint64_t messages = 0;                            // both ways
   double measured_s = 0;                // for which messages and stamped frames were counted
@@ -91,7 +92,6 @@ class LiveClient {
                   Clock::time_point now);
   void take_picture(const std::string& bytes, std::uint8_t flags, std::chrono::microseconds time,
                     Clock::time_point now);
-  std::uint64_t altered(const std::string& bytes) const;
   void fail(std::string problem);
 
   const boost::asio::any_io_executor executor_;
@@ -102,7 +102,8 @@ class LiveClient {
   server::Signal changed_;
   bool over_ = true, ready_ = false, recording_ = true, ending_ = false;
   FrameRate fps_ = 25;
-  std::uint64_t sent_ = 0, returned_ = 0;  // samples
+  std::uint64_t sent_ = 0;  // samples
+  ReturnedSound returned_;
   Clock::time_point started_{}, measuring_since_{};
   // Of the interrupt under way, and what came last.
   std::optional<std::chrono::microseconds> interrupted_{};

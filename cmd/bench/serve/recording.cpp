@@ -62,6 +62,7 @@ std::vector<float> latencies_ms(const Recording& recording) {
     message = holder_of(sent, sample, message);
     frame = holder_of(sounds, sample, frame);
     if (message == sent.size() || frame == sounds.size()) break;
+    if (sample < sounds[frame].first) continue;  // it was left out
     const auto time = sounds[frame].time + length_of(sample - sounds[frame].first, rate_hz);
     while (picture + 1 < pictures.size() && pictures[picture + 1].time <= time) ++picture;
     if (pictures.empty() || pictures[picture].time > time) continue;

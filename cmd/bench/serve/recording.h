@@ -23,7 +23,7 @@ struct SentSound {
 };
 
 struct ReceivedSound {
-  std::uint64_t first = 0;  // as above: every sample that goes in comes out, in order
+  std::uint64_t first = 0;  // as above: samples come out in order, and some were left out, perhaps
   std::uint32_t samples = 0;
   bool discontinuity = false;
   std::chrono::microseconds time{};  // of presentation, on the session's clock

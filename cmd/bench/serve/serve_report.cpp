@@ -27,7 +27,7 @@ struct Sums {
   std::vector<std::string> problems{};
   PictureFigures pictures{};  // per_second and worst_second: of the session that has the fewest
   SoundFigures sound{};
-  std::uint64_t altered = 0, sound_bytes = 0;
+  std::uint64_t altered = 0, shortened = 0, sound_bytes = 0;
   int rate_changes = 0;
   Sync sync{};  // of the session that is most apart
 };
@@ -111,6 +111,7 @@ Sums sums_of(const ServeResult& result) {
     add_pictures(sums.pictures, picture_figures(one.recording));
     add_sound(sums.sound, sound_figures(one.recording));
     sums.altered += one.altered;
+    sums.shortened += one.shortened;
     sums.sound_bytes += one.sound_bytes;
     sums.rate_changes += one.rate_changes;
     const Sync sync = sync_of(one.recording);
@@ -184,9 +185,10 @@ Json pictures_json(const Sums& sums, const Metrics& worker) {
 }
 
 Json sound_json(const Sums& sums) {
-  return {{"sent_samples", sums.sound.sent},   {"returned_samples", sums.sound.returned},
-          {"altered_samples", sums.altered},   {"pauses", sums.sound.pauses},
-          {"paused_ms", sums.sound.paused_ms}, {"bytes", sums.sound_bytes}};
+  return {{"sent_samples", sums.sound.sent}, {"returned_samples", sums.sound.returned},
+          {"altered_samples", sums.altered}, {"shortened_samples", sums.shortened},
+          {"pauses", sums.sound.pauses},     {"paused_ms", sums.sound.paused_ms},
+          {"bytes", sums.sound_bytes}};
 }
 
 Json sync_json(const Sync& sync) {
@@ -246,9 +248,11 @@ std::string sums_text(const Sums& sums, const ServeResult& result, const std::ve
       pictures.left_out, value_of(result.worker_growth, "navtalk_worker_late_pictures_total"),
       value_of(result.worker_growth, "navtalk_worker_dropped_pictures_total"), sums.rate_changes,
       static_cast<double>(pictures.bytes) / 1e6);
-  text += fmt::format("sound: {} of {} samples came back, {} altered; {} pauses, {:.0f} ms\n",
-                      sums.sound.returned, sums.sound.sent, sums.altered, sums.sound.pauses,
-                      sums.sound.paused_ms);
+  text += fmt::format(
+      "sound: {} of {} samples came back, {} were left out for the clock, {} altered; {} pauses, "
+      "{:.0f} ms\n",
+      sums.sound.returned, sums.sound.sent, sums.shortened, sums.altered, sums.sound.pauses,
+      sums.sound.paused_ms);
   if (sums.sync.windows > 0) {
     text += fmt::format(
         "sound behind pictures: {:+.1f} ms at first, {:+.1f} at last, {:.1f} at most; pictures "
@@ -278,7 +282,8 @@ bool is_sound(const ServeResult& result) {
   const auto served = [](const ClientResult& one) { return one.problem.empty(); };
   const auto whole = [&](const ClientResult& one) {
     const SoundFigures sound = sound_figures(one.recording);
-    return served(one) && one.altered == 0 && (result.relay || sound.returned == sound.sent);
+    return served(one) && one.altered == 0 &&
+           (result.relay || sound.returned + one.shortened == sound.sent);
   };
   return result.settled && std::ranges::all_of(result.sessions, whole) &&
          std::ranges::all_of(result.connects, served);
@@ -339,7 +344,7 @@ std::string serve_text(const ServeResult& result, const BenchServeOptions& optio
   for (const auto& [code, count] : sums.errors) text += fmt::format("error {}: {}\n", code, count);
   for (const std::string& problem : sums.problems)
     text += fmt::format("a session failed: {}\n", problem);
-  if (!result.relay && (sums.altered > 0 || sums.sound.returned < sums.sound.sent))
+  if (!result.relay && (sums.altered > 0 || sums.sound.returned + sums.shortened < sums.sound.sent))
     text += "Sound was LOST or altered: latencies are those of other sound.\n";
   if (!result.settled) text += "Threads or descriptors are MORE than before the sessions.\n";
   return text;
