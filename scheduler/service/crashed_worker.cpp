@@ -16,9 +16,8 @@ bool gives_its_device_back(const Gpu& gpu, const std::string& host) {
 
 bool is_sole(PoolStore& store, const std::string& host, const std::string& who) {
   const std::vector<Host> hosts = live_hosts(store);
-  return std::none_of(hosts.begin(), hosts.end(), [&](const Host& other) {
-    return other.name == host && other.owner != who;
-  });
+  return std::none_of(hosts.begin(), hosts.end(),
+                      [&](const Host& other) { return other.name == host && other.owner != who; });
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ class LocalProvider : public Provider {
   Guarded<local::CrashHistory> crashes_;
   // By worker's name, until its end is recorded in crashes_.
   Guarded<std::map<std::string, std::string>> devices_;
-  local::Children children_;                             // last: its thread uses the rest
+  local::Children children_;  // last: its thread uses the rest
 };
 
 }  // namespace navtalk

@@ -35,7 +35,8 @@ TEST_CASE("a GPU that failed for its silence comes back when it answers, with it
   CHECK(world.pool.row(gpu).state == State::idle);
 }
 
-TEST_CASE("a failed GPU has been asked after three bad answers, also while the next probe is under way") {
+TEST_CASE(
+    "a failed GPU has been asked after three bad answers, also while the next probe is under way") {
   ProbedPool world({.timeout = std::chrono::minutes(10)});
   std::atomic<bool> holds = false;
   const LoopbackServer silent([&](Connection& client, const ReceivedRequest& request) {

@@ -247,7 +247,8 @@ TEST_CASE("the device of a worker that ended is free once its backoff is over, a
   CHECK(done(provider.destroy(next, {})));
 }
 
-TEST_CASE("only a gateway that is alone on its host frees the device of a worker that is not its child") {
+TEST_CASE(
+    "only a gateway that is alone on its host frees the device of a worker that is not its child") {
   LocalProvider first(options());
   const Gpu gpu = created(first, new_row());
   LocalProvider second(options());

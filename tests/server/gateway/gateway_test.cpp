@@ -183,8 +183,7 @@ TEST_CASE("until its sessions are over, a gateway that goes away answers whoever
       "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
       "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
-  CHECK_THAT(late.receive_until("}"), Catch::Contains("503") &&
-                                          Catch::Contains("Retry-After: 1") &&
+  CHECK_THAT(late.receive_until("}"), Catch::Contains("503") && Catch::Contains("Retry-After: 1") &&
                                           Catch::Contains("draining"));
   const Got job = pool.operate("POST", "/v1/jobs", "{}", k_json);
   CHECK(job.status == 503);
