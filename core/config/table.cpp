@@ -124,9 +124,12 @@ const std::vector<ConfigKey>& config_keys() {
        .most = 86400},
       {.section = "pool",
        .name = "failed_hold_s",
-       .meaning = "Seconds before a failed GPU is destroyed and may be replaced, so that a crash "
-                  "loop does not\n"
-                  "create GPUs without pause.",
+       .meaning =
+           "Seconds before a failed GPU is destroyed and may be replaced, so that a crash "
+           "loop does not\n"
+           "create GPUs without pause. A local worker that was ready and whose process ended is "
+           "replaced\n"
+           "without that, after a pause that grows with each crash.",
        .member = [](Config& config) -> ConfigMember { return &config.pool.failed_hold_s; },
        .most = 86400},
       {.section = "pool",

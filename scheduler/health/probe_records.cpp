@@ -13,7 +13,7 @@ const ProbeRecords::Record* ProbeRecords::find(const GpuId& id) const {
 void ProbeRecords::begin(const GpuId& id, Clock::time_point now, Duration spread) {
   const auto [at, is_new] = records_.try_emplace(id);
   Record& record = at->second;
-  record.asks = now - record.asked > k_row_ends ? 1 : record.asks + 1;
+  if (now - record.asked > k_row_ends) record.answers = 0;
   record.asked = record.counted_from = now;
   // As if it had been asked earlier, so that it is due again earlier.
   if (is_new && spread > Duration{}) {
@@ -50,6 +50,7 @@ ProbeRecords::Record ProbeRecords::note_good(const GpuId& id, const std::string&
   if (record.good == 0) record.since = now;
   record.slots = slots;
   record.answered = record.asked;
+  ++record.answers;
   ++record.good;
   record.bad = 0;
   return record;
@@ -57,6 +58,7 @@ ProbeRecords::Record ProbeRecords::note_good(const GpuId& id, const std::string&
 
 ProbeRecords::Record ProbeRecords::note_bad(const GpuId& id) {
   Record& record = records_[id];
+  ++record.answers;
   record.good = 0;
   ++record.bad;
   return record;

@@ -17,7 +17,7 @@ class ProbeRecords {
   static constexpr std::chrono::seconds k_row_ends{30};  // without a probe
   struct Record {
     Clock::time_point asked{};
-    int asks = 0;                      // in a row
+    int answers = 0;                   // good or bad, without a pause of k_row_ends
     Clock::time_point counted_from{};  // the time until the next probe
     bool under_way = false;
     int good = 0, bad = 0;         // answers in a row; good: of one instance

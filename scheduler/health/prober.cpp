@@ -130,12 +130,15 @@ void Prober::ended(const GpuId& id) {
   if (records_.under_way() == 0) idle_.notify_all();
 }
 
+// A probe under way says nothing about a worker that has not answered for so long: it may be under way
+// at each tick. One that has just answered well may be about to return.
 bool Prober::has_asked(const Gpu& gpu) const {
   if (gpu.url.empty() || (gpu.source == Source::local && gpu.host != options_.host)) return true;
   const std::lock_guard lock(mutex_);
   const ProbeRecords::Record* const record = records_.find(gpu.id);
-  return record != nullptr && !record->under_way && record->asks >= k_silent_misses &&
-         Clock::now() - record->asked <= ProbeRecords::k_row_ends;
+  if (record == nullptr || record->answers < k_silent_misses) return false;
+  const bool returns = record->under_way && record->good > 0;
+  return !returns && Clock::now() - record->asked <= ProbeRecords::k_row_ends;
 }
 
 bool Prober::wait_idle(Duration at_most, const std::stop_token& stop) {

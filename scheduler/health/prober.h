@@ -75,8 +75,8 @@ class Prober {
   // True once no probe is under way and all answers are recorded; false after that time, or when a
   // stop is asked.
   bool wait_idle(Duration at_most, const std::stop_token& stop);
-  // Has this process asked the failed GPU, lately and so often that it would have returned? True for
-  // one that others ask.
+  // Has the failed GPU answered this process, or let its questions time out, lately and so often that it
+  // would have returned? True for one that others ask.
   bool has_asked(const Gpu& gpu) const;
 
  private:

@@ -103,6 +103,9 @@ class Provider {
   // Called about every second by the process that lists. True: since the last call something happened
   // that the list shows, so that listing need not wait for its turn. Blocks for no call.
   virtual bool changed() { return false; }
+  // Has the instance of that failed row ended for certain, and may another one be made in its place now?
+  // `sole`: no other living process of the row's host makes instances. Quick. Error{failed} when it cannot be told.
+  virtual bool replaceable(const Gpu&, bool /*sole*/) { return false; }
   // What it shares with other GPUs of the provider, and what is given back when the last one leaves, such
   // as a node of a cluster; empty: nothing that is known.
   virtual std::string place(const Gpu&) const { return ""; }

@@ -31,6 +31,19 @@ std::size_t lent_to(const Claimant& claimant, const std::vector<Gpu>& gpus) {
   return slots;
 }
 
+// Slots that the claimant refuses are not free to it: its session has just failed there.
+std::shared_ptr<const PoolView> as_seen_by(const Claimant& claimant,
+                                           std::shared_ptr<const PoolView> view) {
+  if (claimant.refuse.empty()) return view;
+  PoolView own = *view;
+  for (Gpu& gpu : own.gpus) {
+    if (std::ranges::find(claimant.refuse, gpu.id) == claimant.refuse.end()) continue;
+    gpu.slots = gpu.sessions;
+    gpu.lent = 0;
+  }
+  return std::make_shared<const PoolView>(std::move(own));
+}
+
 }  // namespace
 
 Allocator::Allocator(PoolStore& store, Supply& supply, DemandTracker& demand_tracker,
@@ -142,7 +155,7 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   if (seen) position = waiter->position;
   if (auto over = timed_out(claimant.id, since, view->now)) return *over;
   *position += kept_places_.ahead_of(claimant, came_at, view->waiters);
-  std::optional<Duration> wait = eta(*view, *position);
+  std::optional<Duration> wait = eta(*as_seen_by(claimant, view), *position);
   // No ETA beyond the queue timeout.
   if (wait && view->now - since + *wait > patience()) wait.reset();
   promise(claimant, wait);

@@ -5,6 +5,7 @@
 #include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "scheduler/queue/lease_expiry.h"
+#include "scheduler/service/crashed_worker.h"
 
 namespace navtalk {
 namespace {
@@ -35,6 +36,9 @@ PoolService::PoolService(const PoolParts::Uses& uses, PoolOptions options)
       supply_(uses.supply),
       options_(std::move(options)),
       parts_(uses, options_, {.after_failure = [this] { supply_.ensure_for_waiters(); }}) {
+  for (Provider* provider : uses.providers) {
+    if (provider->source() == Source::local) local_ = provider;
+  }
   housekeeping();  // the host's devices are known before the first tick
   start("executor", std::chrono::milliseconds(500),
         [this](const auto&) { parts_.executor.step(); });
@@ -150,6 +154,8 @@ void PoolService::housekeeping() {
     log::warn("a lease expired; its slot is free again",
               {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
   }
+  if (local_ != nullptr && options_.host)
+    release_ended_workers(store_, *local_, options_.host->name, options_.owner);
   supply_.ensure_for_waiters();
 }
 

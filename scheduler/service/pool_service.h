@@ -48,6 +48,7 @@ class PoolService {
   Supply& supply_;
   PoolOptions options_;
   PoolParts parts_;
+  Provider* local_ = nullptr;  // of the workers of this host
   std::optional<EventWebhook> webhook_{};
   TimePoint register_at_{};
   std::atomic<bool> leading_{false};

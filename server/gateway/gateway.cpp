@@ -234,6 +234,7 @@ struct Gateway::Parts {
   Router routes();
   Router admin_routes();
   asio::awaitable<std::optional<Response>> realtime(const Request& request, Upgrade& upgrade);
+  asio::awaitable<std::optional<Response>> refuse_new_jobs(const Request& request);
   asio::awaitable<void> shut_down();
 
   const std::chrono::milliseconds stop_notice;
@@ -263,6 +264,7 @@ Router Gateway::Parts::routes() {
   // Before any key is judged: who guesses the operator's must not find out here.
   if (has_admin_port) router.guard(hide_from_users);
   access.add_guards(router);
+  router.guard([this](const Request& request) { return refuse_new_jobs(request); });
   access.add_routes(router);
   status.add_health(router);
   avatars.add_routes(router);
@@ -300,14 +302,22 @@ asio::awaitable<std::optional<Response>> Gateway::Parts::realtime(const Request&
                                        std::get<SessionPermit>(std::move(permit)));
 }
 
+asio::awaitable<std::optional<Response>> Gateway::Parts::refuse_new_jobs(const Request& request) {
+  const bool submits = request.method == "POST" && request.path.starts_with("/v1/jobs");
+  if (!sessions.draining() || !submits) co_return std::nullopt;
+  co_return Sessions::draining_response();
+}
+
+// Until the sessions are over, the servers answer: whoever comes is told why, and health says so.
 asio::awaitable<void> Gateway::Parts::shut_down() {
   if (sessions.draining()) co_return;
-  server.stop();
-  if (admin) admin->stop();
+  sessions.refuse_all_new();
   if (jobs) jobs->stop_admission();
   if (jobs) co_await jobs->dispatcher.drain();
   if (jobs && jobs->webhooks) co_await jobs->webhooks->drain();
   co_await sessions.drain(stop_notice);
+  server.stop();
+  if (admin) admin->stop();
   co_await server.finished(k_last_answers);
   if (admin) co_await admin->finished(k_last_answers);
   keeper.stop();

@@ -305,6 +305,18 @@ Lookup LocalProvider::find(const Gpu& gpu, const std::stop_token& stop) {
   return NotFound{};
 }
 
+bool LocalProvider::replaceable(const Gpu& gpu, bool sole) {
+  const auto id = parse_process_id(gpu.provider_id);
+  if (!id || identify(id->pid) == id) return false;
+  if (devices_.with([&](const auto& devices) { return devices.contains(gpu.name); })) return false;
+  const auto children = children_.ended();
+  const bool ours = std::any_of(children.begin(), children.end(),
+                                [&](const local::EndedChild& child) { return child.id == *id; });
+  if (!ours && !sole) return false;
+  return !crashes_.with(
+      [&](const auto& crashes) { return crashes.backoff(gpu.device, local::Children::now()); });
+}
+
 int LocalProvider::creatable(const std::vector<Gpu>& existing) const {
   const auto used = [&](const std::string& device) {
     return std::any_of(existing.begin(), existing.end(), [&](const Gpu& gpu) {
@@ -323,6 +335,7 @@ void LocalProvider::on_end(const local::EndedChild& child) {
   });
   crashes_.with(
       [&](auto& crashes) { crashes.crashed(device, child.started, child.ended, child.how); });
+  devices_.with([&](auto& devices) { devices.erase(child.name); });
   log::warn("a worker ended by itself", {{"worker", child.name}, {"how", child.how}});
   if (options_.on_crash) options_.on_crash(child.name, child.how);
 }

@@ -57,6 +57,8 @@ class LocalProvider : public Provider {
   Listing list(const std::stop_token& stop) override;
   // The same for one process. A process that /proc lacks has ended for certain.
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
+  // Its process is gone, and the backoff of its device is over. That of a worker of another gateway is not known here.
+  bool replaceable(const Gpu& gpu, bool sole) override;
   int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return 0; }
   // Workers that this process started and that still run. They stay up for `gateway_timeout` after it
@@ -78,8 +80,9 @@ class LocalProvider : public Provider {
 
   LocalProviderOptions options_;
   Guarded<local::CrashHistory> crashes_;
-  Guarded<std::map<std::string, std::string>> devices_;  // by worker's name
-  local::Children children_;                             // last: its thread uses the rest
+  // By worker's name, until its end is recorded in crashes_.
+  Guarded<std::map<std::string, std::string>> devices_;
+  local::Children children_;  // last: its thread uses the rest
 };
 
 }  // namespace navtalk

@@ -94,7 +94,7 @@ Sessions::Sessions(asio::any_io_executor executor, Allocator& allocator, Blockin
       ended_(executor_) {}
 
 std::optional<Response> Sessions::refuse_new() const {
-  if (draining_) return error_response(503, "draining", "this gateway is going away");
+  if (draining_) return draining_response();
   if (has_room()) return std::nullopt;
   Response refusal =
       error_response(503, "no_capacity", "this gateway has as many sessions as it may");
@@ -260,8 +260,14 @@ void Sessions::note_revocations() {
   for (Session* session : sessions_) session->note_revocations();
 }
 
+Response Sessions::draining_response() {
+  Response refusal = error_response(503, "draining", "this gateway is going away");
+  refusal.headers.emplace_back("Retry-After", "1");
+  return refusal;
+}
+
 asio::awaitable<void> Sessions::drain(std::chrono::milliseconds notice) {
-  draining_ = true;
+  refuse_all_new();
   for (Session* session : sessions_) session->drain(notice);
   for (ClientConnection* connection : starting_) connection->changed.notify();
   const auto until = Clock::now() + notice;

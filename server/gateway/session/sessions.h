@@ -32,7 +32,11 @@ class Sessions {
   void note_drains(const DrainWatch::Ends& ends);
   // Keys may have been revoked.
   void note_revocations();
-  // From now on there are no new sessions. Returns when the last one is over, or has been told to
+  // From now on there are no new sessions.
+  void refuse_all_new() { draining_ = true; }
+  // 503 `draining`: what a gateway that goes away answers to new work.
+  static Response draining_response();
+  // refuse_all_new(), and tells all of them. Returns when the last one is over, or has been told to
   // end because the notice is over.
   Awaitable<void> drain(std::chrono::milliseconds notice);
 

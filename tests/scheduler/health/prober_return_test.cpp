@@ -1,4 +1,5 @@
 // Failed GPUs that answer again: which of them come back.
+#include <atomic>
 #include <catch2/catch.hpp>
 
 #include "scheduler/pool/faults/session_faults.h"
@@ -32,6 +33,49 @@ TEST_CASE("a GPU that failed for its silence comes back when it answers, with it
   REQUIRE(world.pool.store->release(before.id, before.epoch));
   REQUIRE(world.pool.store->release(after.id, after.epoch));
   CHECK(world.pool.row(gpu).state == State::idle);
+}
+
+TEST_CASE(
+    "a failed GPU has been asked after three bad answers, also while the next probe is under way") {
+  ProbedPool world({.timeout = std::chrono::minutes(10)});
+  std::atomic<bool> holds = false;
+  const LoopbackServer silent([&](Connection& client, const ReceivedRequest& request) {
+    if (world.worker.script().alive) return world.worker.handle(client, request);
+    holds ? client.hold() : client.close();
+  });
+  const Gpu gpu = world.put(Source::local, State::idle, silent.url());
+  world.look();
+  world.worker.set({.alive = false});
+  world.look(3);
+  REQUIRE(may_return(world.pool.row(gpu)));
+  CHECK(world.prober.has_asked(world.pool.row(gpu)));
+  holds = true;
+  world.prober.step(true);
+  REQUIRE_FALSE(world.prober.wait_idle(std::chrono::milliseconds(50), {}));
+  CHECK(world.prober.has_asked(world.pool.row(gpu)));
+}
+
+TEST_CASE("a failed GPU that is about to return has not been asked for long enough") {
+  ProbedPool world({.timeout = std::chrono::minutes(10)});
+  std::atomic<bool> upgrades = false;
+  const LoopbackServer stuck([&](Connection& client, const ReceivedRequest& request) {
+    if (request.path == "/healthz") return world.worker.handle(client, request);
+    upgrades = true;
+    client.hold();
+  });
+  const Gpu gpu = world.put(Source::local, State::idle, stuck.url());
+  world.look();
+  world.worker.set({.alive = false});
+  world.look(4);
+  REQUIRE(world.prober.has_asked(world.pool.row(gpu)));
+  world.worker.set({});
+  const auto until = std::chrono::steady_clock::now() + k_long;
+  while (!upgrades && std::chrono::steady_clock::now() < until) {
+    world.prober.step(true);
+    world.prober.wait_idle(std::chrono::milliseconds(10), {});
+  }
+  REQUIRE(upgrades);
+  CHECK_FALSE(world.prober.has_asked(world.pool.row(gpu)));
 }
 
 TEST_CASE("a GPU that failed for its silence, and is to be destroyed, does not come back") {

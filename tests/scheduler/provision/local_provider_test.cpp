@@ -232,6 +232,36 @@ TEST_CASE("a killed worker is reported at once and listed as failed, with how it
   CHECK_FALSE(listed(provider, gpu.name));
 }
 
+TEST_CASE("the device of a worker that ended is free once its backoff is over, and not before") {
+  LocalProvider provider(options());
+  const Gpu gpu = created(provider, new_row());
+  CHECK_FALSE(provider.replaceable(gpu, true));
+  const auto killed = steady_clock::now();
+  ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
+  while (!provider.replaceable(gpu, false) && steady_clock::now() < killed + 20s) {
+  }
+  CHECK(provider.replaceable(gpu, false));
+  CHECK(steady_clock::now() - killed >= local::k_first_backoff);
+  const Gpu next = created(provider, new_row());
+  CHECK(done(provider.destroy(gpu, {})));
+  CHECK(done(provider.destroy(next, {})));
+}
+
+TEST_CASE(
+    "only a gateway that is alone on its host frees the device of a worker that is not its child") {
+  LocalProvider first(options());
+  const Gpu gpu = created(first, new_row());
+  LocalProvider second(options());
+  CHECK_FALSE(second.replaceable(gpu, true));
+  ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
+  REQUIRE(ends(gpu));
+  CHECK(second.replaceable(gpu, true));
+  CHECK_FALSE(second.replaceable(gpu, false));
+  Gpu unknown = gpu;
+  unknown.provider_id.clear();
+  CHECK_FALSE(second.replaceable(unknown, true));
+}
+
 TEST_CASE("a worker's log lines are forwarded as messages, not as JSON within text") {
   const tests::TemporaryDirectory folder;
   LocalProviderOptions logging = options();

@@ -364,6 +364,28 @@ TEST_CASE("who refuses the only free slot while nobody else waits stays in the q
   CHECK(world.pool.store->waiters().size() == 1);
 }
 
+TEST_CASE("a slot that its user refuses is no ETA: nothing is known until another GPU starts") {
+  World world;
+  const Gpu lost = world.idle(2);
+  Claimant user_of_lost = user("a");
+  const auto held = std::get<Lease>(world.allocator.arrive(user_of_lost));
+  REQUIRE(std::holds_alternative<Lease>(world.allocator.borrow(user("job"))));
+  user_of_lost.came_at = held.arrived_at;
+  user_of_lost.lost_gpu_at = world.allocator.release_lost(held);
+  user_of_lost.refuse = {lost.id};
+  world.allocator.invalidate_view();
+  const auto unknown = std::get<Waiting>(world.allocator.check(user_of_lost)).eta;
+  // The slot that is lent there comes back as a session ends.
+  CHECK((!unknown || *unknown > std::chrono::seconds(10)));
+  world.host({"cpu"});
+  world.supply.ensure_for_waiters();
+  world.supply.provision(world.pool.store->view(), "test");
+  world.allocator.invalidate_view();
+  const auto known = std::get<Waiting>(world.allocator.check(user_of_lost)).eta;
+  REQUIRE(known);
+  CHECK(*known > std::chrono::seconds(1));
+}
+
 TEST_CASE("promises of a wait are recorded and scored by the claim") {
   World world;
   world.host({"cpu"});

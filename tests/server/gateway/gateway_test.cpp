@@ -166,6 +166,38 @@ TEST_CASE("sessions keep their leases through a notice that is longer than a lea
   CHECK(pool.store().leases().empty());
 }
 
+TEST_CASE("until its sessions are over, a gateway that goes away answers whoever comes") {
+  GatewayOptions patient;
+  patient.stop_notice = 10min;
+  patient.jobs = JobOptions{};
+  GatewayPool pool({}, patient);
+  pool.add_worker();
+  SocketClient holder = pool.connect();
+  holder.send(k_start);
+  REQUIRE(holder.receive_json().at("type") == "session.ready");
+  pool.stop();
+  REQUIRE(holder.receive_json().at("type") == "session.draining");
+  CHECK(pool.connect().declined_status() == 503);
+  RawClient late(pool.url());
+  late.send(
+      "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+      "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+  CHECK_THAT(late.receive_until("}"), Catch::Contains("503") && Catch::Contains("Retry-After: 1") &&
+                                          Catch::Contains("draining"));
+  const Got job = pool.operate("POST", "/v1/jobs", "{}", k_json);
+  CHECK(job.status == 503);
+  CHECK(job.headers.find("retry-after")->second == "1");
+  CHECK_THAT(job.text, Catch::Contains("draining"));
+  CHECK(ask("GET", pool.url() + "/healthz").status == 200);
+  CHECK(ask("GET", pool.url() + "/readyz").status == 503);
+  CHECK(pool.operate("GET", "/v1/pool").status == 200);
+  holder.send(R"({"type":"session.end"})");
+  CHECK(holder.close_code() == 1000);
+  CHECK(pool.ends());
+  CHECK_FALSE(pool.connect().connected());
+}
+
 TEST_CASE("a stop does not wait for a client that answers nothing") {
   GatewayOptions brisk;
   brisk.stop_notice = 200ms;
