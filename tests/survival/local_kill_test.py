@@ -1,4 +1,4 @@
-"""usage: local_kill_test.py NAVTALK FAKE_RUNPOD FAKE_WORKER   a killed gateway and its real local workers
+"""usage: local_kill_test.py NAVTALK FAKE_RUNPOD FAKE_WORKER   killed gateways, and killed local workers, which are real
 
 A gateway is killed while its worker starts, when it runs, and in a session: the next one takes the worker over, and there is
 never a second one. NAVTALK_SURVIVAL_SEED chooses the moments.
@@ -107,6 +107,41 @@ class LocalKills(unittest.TestCase):
         self.session(gateway).leave()
         self.assertNotEqual(self.made.local_workers(), [worker])
         print(f"in order after {self.made.reconciled():.1f} s")
+        self.made.settled()
+
+
+class WorkerKills(unittest.TestCase):
+    """Far sooner than the hold of failed GPUs is over, and never two workers at once."""
+
+    def setUp(self):
+        self.made = World(PROGRAMS, least=1, most=1, max_gpus=1, failed_hold_s=600, devices=["cpu"])
+        self.addCleanup(self.made.close)
+
+    def changed(self, session):
+        """The frame of the change, and the ETAs that the user was told meanwhile."""
+        etas, until = [], time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            self.assertLessEqual(len(self.made.local_workers()), 1)
+            frame = session.receive(0.1)
+            if frame and frame["type"] == "queue.update":
+                etas.append(frame["eta_s"])
+            elif frame:
+                self.assertEqual(frame["type"], "worker.changed", self.made.story())
+                return frame, etas
+        self.fail(self.made.story())
+
+    def test_a_killed_worker_is_replaced_on_its_device_and_its_user_goes_on(self):
+        gateway = self.made.start(POOL_CLOUD="off")
+        session = Session(gateway.url)
+        self.assertTrue(session.wait_ready(PATIENCE_S), self.made.story())
+        for _ in range(2):
+            (worker,) = self.made.local_workers()
+            os.kill(worker, signal.SIGKILL)
+            frame, etas = self.changed(session)
+            print(f"another worker after {frame['gap_s']} s; told {etas}")
+            self.assertNotIn(0, etas)
+            self.assertNotEqual(self.made.local_workers(), [worker])
+        session.leave()
         self.made.settled()
 
 
