@@ -219,7 +219,9 @@ TEST_CASE(
   const FaceFinish finish{.unsharp = Unsharp{.amount = 1.2F}, .match_colour = true};
   LivePictures finished(avatar, std::make_shared<SharedClip>(clip_of(*avatar)), 0, 1000);
   CHECK(finished.with_face({.index = k_frame}, face, 1) == composed(finish));
-  CHECK_FALSE(finished.placed({.index = k_frame}));  // a device could do neither
+  const auto on_device = finished.placed({.index = k_frame});
+  REQUIRE(on_device);
+  CHECK(on_device->finish == finish);
 
   LivePictures plain(ada(), std::make_shared<SharedClip>(clip_of(*avatar)), 0, 1000);
   CHECK(plain.with_face({.index = k_frame}, face, 1) == composed({}));

@@ -1,5 +1,6 @@
 // The GPU's rows of `navtalk bench image`, with a device of the test's own making in place of gpu/cuda/devices.h and
 // gpu/image/device/image_bench.h.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -45,10 +46,14 @@ std::string printed(bool json, const std::string& device) {
   });
 }
 
+// With one space between its words, however wide the columns are.
 std::string line_of(const std::string& text, const std::string& start) {
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
+  for (std::string line; std::getline(lines, line);) {
+    const auto both_spaces = [](char a, char b) { return a == ' ' && b == ' '; };
+    line.erase(std::unique(line.begin(), line.end(), both_spaces), line.end());
     if (line.rfind(start, 0) == 0) return line;
+  }
   return {};
 }
 
@@ -81,10 +86,9 @@ TEST_CASE("bench image's table has the GPU beside the CPU, and leaves out what o
   const std::string text = printed(false, "cuda");
   CHECK(line_of(text, "GPU: Test GPU, 132 multiprocessors") != "");
   CHECK(line_of(text, "operation").find("cpu/gpu") != std::string::npos);
-  CHECK(line_of(text, "resize, linear         512   face").find(" 0.50000  1.00000") !=
-        std::string::npos);
-  CHECK(line_of(text, "resize, linear         512   face").find("50 %") != std::string::npos);
-  CHECK(line_of(text, "resize, linear         512   frame").find("0.50000") == std::string::npos);
+  CHECK(line_of(text, "resize, linear 512 face").find(" 0.50000 1.00000") != std::string::npos);
+  CHECK(line_of(text, "resize, linear 512 face").find("50 %") != std::string::npos);
+  CHECK(line_of(text, "resize, linear 512 frame").find("0.50000") == std::string::npos);
   CHECK(line_of(text, "copy to device").find("0.50000") != std::string::npos);
 }
 
