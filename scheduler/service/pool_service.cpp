@@ -154,9 +154,9 @@ void PoolService::housekeeping() {
     log::warn("a lease expired; its slot is free again",
               {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
   }
+  supply_.ensure_for_waiters();
   if (local_ != nullptr && options_.host)
     release_ended_workers(store_, *local_, options_.host->name, options_.owner);
-  supply_.ensure_for_waiters();
 }
 
 }  // namespace navtalk

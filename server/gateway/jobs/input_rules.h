@@ -23,7 +23,7 @@ struct InputRuleOptions {
 class InputRules {
  public:
   // Error{invalid} for a URL that is none; Error{not_found}, Error{invalid} for the file. After a request to stop no
-  // server is waited for longer than half a second.
+  // server is waited for.
   explicit InputRules(InputRuleOptions options, std::stop_token stop = {});
 
   // The speech at that URL. Error{invalid} says why there is none: no answer within a minute, its

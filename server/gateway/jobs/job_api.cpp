@@ -44,6 +44,12 @@ std::string content_type(const std::string& format) {
   return "video/mp4";
 }
 
+Response unavailable(const std::string& why) {
+  Response later = error_response(503, "unavailable", why + ": try again");
+  later.headers.emplace_back("Retry-After", "5");
+  return later;
+}
+
 Response no_such_job() { return error_response(404, "not_found", "there is no such job"); }
 
 template <class Number>
@@ -187,7 +193,8 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     return made;
   };
   std::optional<Submission> submission;
-  std::string over_limit;
+  std::string problem;
+  bool ends = false;
   try {
     const bool there = co_await parts_.store_threads.run(has_avatar_and_room);
     if (!there)
@@ -200,10 +207,12 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     if (!asked.audio.empty()) co_await keepers.run(keep_speech);
     submission = co_await parts_.store_threads.run(record);
   } catch (const Error& error) {
-    if (error.code() != Code::no_capacity) throw;
-    over_limit = error.message();
+    ends = error.code() == Code::failed && parts_.stop.stop_requested();
+    if (error.code() != Code::no_capacity && !ends) throw;
+    problem = error.message();
   }
-  if (!over_limit.empty()) co_return error_response(429, "quota", over_limit);
+  if (ends) co_return unavailable(problem);
+  if (!problem.empty()) co_return error_response(429, "quota", problem);
   co_return co_await accepted(submission->job);
 }
 
@@ -322,20 +331,17 @@ asio::awaitable<Response> JobApi::shared_video(const Request& request, const Job
   const JobBucket& bucket = *parts_.files.bucket();
   const SharedResult result = *shared_result(job);
   std::uint64_t bytes = 0;
-  auto look = [&] { return bucket.size(result.key, bytes); };
+  auto look = [&] { return bucket.size(result.key, bytes, parts_.stop); };
   const JobBucket::Found found = co_await parts_.bucket_threads.run(look);
-  if (found == JobBucket::Found::unreachable) {
-    Response later = error_response(503, "unavailable", "the video cannot be had now: try again");
-    later.headers.emplace_back("Retry-After", "5");
-    co_return later;
-  }
+  if (found == JobBucket::Found::unreachable) co_return unavailable("the video cannot be had now");
   if (found == JobBucket::Found::missing || bytes != result.bytes)
     co_return error_response(404, "not_found", "the video of this job is gone");
-  const auto pieces = [&threads = parts_.bucket_threads, &bucket,
+  const auto pieces = [&threads = parts_.bucket_threads, &bucket, stop = parts_.stop,
                        key = result.key](ByteRange range) {
     const auto at = std::make_shared<std::uint64_t>(range.first);
-    return [&threads, &bucket, key, at, end = range.last + 1]() -> asio::awaitable<std::string> {
-      auto read = [&] { return bucket.read(key, *at, std::min(k_relayed_piece, end - *at)); };
+    return [&threads, &bucket, stop, key, at,
+            end = range.last + 1]() -> asio::awaitable<std::string> {
+      auto read = [&] { return bucket.read(key, *at, std::min(k_relayed_piece, end - *at), stop); };
       const std::optional<std::string> piece = co_await threads.run(read);
       if (!piece) co_return "";
       *at += piece->size();

@@ -65,7 +65,7 @@ std::string JobFiles::keep_upload(std::string_view bytes, const std::stop_token&
   if (const auto lock = locked(file.parent_path()); fs::exists(file, error)) {
     fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // see sweep_uploads()
     if (!error) {
-      if (bucket_) bucket_->put(JobBucket::upload_key(name), file, stop);
+      share_upload(name, stop);
       return name;
     }
   }
@@ -77,9 +77,15 @@ std::string JobFiles::keep_upload(std::string_view bytes, const std::stop_token&
   if (!to) throw Error(Code::failed, "the speech cannot be stored: the disk may be full");
   partial.commit();
   put(partial.target(), file);
-  // Where the bucket does not take it, this gateway alone can have the job rendered.
-  if (bucket_) bucket_->put(JobBucket::upload_key(name), file, stop);
+  share_upload(name, stop);
   return name;
+}
+
+// Where the bucket does not take it, this gateway alone can have the job rendered, unless it ends.
+void JobFiles::share_upload(const std::string& audio, const std::stop_token& stop) const {
+  if (!bucket_ || bucket_->put(JobBucket::upload_key(audio), upload(audio), stop)) return;
+  if (stop.stop_requested())
+    throw Error(Code::failed, "this gateway ends before the bucket has the speech");
 }
 
 fs::path JobFiles::upload(const std::string& audio) const { return folder_ / "uploads" / audio; }

@@ -34,7 +34,7 @@ class JobFiles {
   const JobBucket* bucket() const { return bucket_.get(); }
 
   // Keeps speech; returns its JobSpec::audio. On the disk when it returns. Error{failed} with the system's
-  // reason. After a request to stop the bucket may lack it.
+  // reason, and where a request to stop came before the bucket had it.
   std::string keep_upload(std::string_view bytes, const std::stop_token& stop = {}) const;
   // Of a JobSpec::audio.
   std::filesystem::path upload(const std::string& audio) const;
@@ -74,6 +74,8 @@ class JobFiles {
   bool unshare(const std::vector<std::string>& keys, const std::stop_token& stop = {}) const;
 
  private:
+  void share_upload(const std::string& audio, const std::stop_token& stop) const;
+
   std::filesystem::path folder_;
   std::shared_ptr<const JobBucket> bucket_;
 };

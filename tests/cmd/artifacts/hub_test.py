@@ -72,7 +72,9 @@ class Hub(Store):
         came = {path: (pathlib.Path(pulled["path"]) / path).read_bytes() for path in FILES}
         self.assertEqual(came, FILES)
         self.assertEqual(pulled["files"], len(FILES))
-        self.assertEqual(self.elsewhere.sent["/cdn/unet/unet.bin"], len(LARGE))
+        # A range that waits for seconds on a busy machine is asked for twice.
+        self.assertGreaterEqual(self.elsewhere.sent["/cdn/unet/unet.bin"], len(LARGE))
+        self.assertLess(self.elsewhere.sent["/cdn/unet/unet.bin"], 2 * len(LARGE))
         self.assertEqual(self.pull()["downloaded_bytes"], 0)
         # Each connection is redirected once, whatever number of ranges it fetches.
         self.assertLessEqual(sum(path.endswith(".bin") for _, path, _ in self.hub.asked), 4)

@@ -115,12 +115,13 @@ TEST_CASE(
   const std::string how = GENERATE("holds", "lies", "lacks", "ignores ranges", "cuts");
   INFO(how);
   std::atomic<int> ranges = 0;
+  std::atomic<bool> held = true;
   const Answered answered = fetch_beside(
       [&](Connection& client, const ReceivedRequest& request) {
         const std::string range = request.header("range");
         const bool bounded = !range.empty() && !range.ends_with('-');
         ranges += bounded ? 1 : 0;
-        if (bounded) CHECK_THAT(request.target, Catch::EndsWith("&held=1"));
+        if (bounded && !request.target.ends_with("&held=1")) held = false;
         if (how == "lacks") return static_cast<void>(client.answer(404));
         if (how == "cuts") return client.reset();
         std::string body = k_big;
@@ -133,6 +134,7 @@ TEST_CASE(
                                              std::to_string(last) + "/300000"}});
       },
       {.range = 50'000, .ahead = 200'000});
+  CHECK(held);
   const bool from_peer = how == "holds" || how == "ignores ranges";
   CHECK(ranges == (how == "holds" || how == "lies" ? 6 : how == "cuts" ? 2 : 1));
   CHECK(answered.fetched.peer_bytes == (from_peer ? k_big.size() : 0));

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <semaphore>
+#include <thread>
 
 #include "core/base/error.h"
 #include "scheduler/health/worker_client.h"
@@ -238,8 +239,8 @@ TEST_CASE("the device of a worker that ended is free once its backoff is over, a
   CHECK_FALSE(provider.replaceable(gpu, true));
   const auto killed = steady_clock::now();
   ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
-  while (!provider.replaceable(gpu, false) && steady_clock::now() < killed + 20s) {
-  }
+  while (!provider.replaceable(gpu, false) && steady_clock::now() < killed + 20s)
+    std::this_thread::sleep_for(5ms);
   CHECK(provider.replaceable(gpu, false));
   CHECK(steady_clock::now() - killed >= local::k_first_backoff);
   const Gpu next = created(provider, new_row());

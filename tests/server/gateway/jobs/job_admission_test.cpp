@@ -156,6 +156,7 @@ TEST_CASE("speech that another server does not send holds up no text that is mod
 TEST_CASE("speech that another server does not send keeps no gateway from its end") {
   Submissions submissions;
   for (const char* tenant : {"ada", "bob"}) submissions.add_url(tenant);
+  submissions.wait_for_a_fetch();
   const auto before = std::chrono::steady_clock::now();
   submissions.stop_and_wait();
   CHECK(std::chrono::steady_clock::now() - before < k_silence);
