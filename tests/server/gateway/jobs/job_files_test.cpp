@@ -28,3 +28,19 @@ TEST_CASE("only folders that are a job's by their name, and old enough, are jobs
   CHECK(files.with_folders(1h) == std::vector<JobId>{old});
   CHECK(files.with_folders(2h).empty());
 }
+
+TEST_CASE("speech that the bucket does not take is kept here, unless the gateway ends") {
+  const TemporaryDirectory folder;
+  const auto nobody = [](const char* name) {
+    return std::string(name) == "AWS_ENDPOINT_URL_S3" ? "http://127.0.0.1:1" : "key";
+  };
+  const JobFiles files(folder.path(),
+                       std::make_shared<const JobBucket>("s3://videos/jobs", nobody));
+  std::stop_source ending;
+  ending.request_stop();
+  for (int again = 0; again < 2; ++again)
+    CHECK_THROWS_WITH(files.keep_upload("speech", ending.get_token()),
+                      Catch::Contains("ends before the bucket has the speech"));
+  const std::string audio = files.keep_upload("speech");
+  CHECK(fs::exists(files.upload(audio)));
+}
