@@ -24,7 +24,7 @@ class EndedProcesses : public ScriptedProvider {
   bool was_sole = false;
 };
 
-struct World {
+struct CrashedPool {
   SmallPool pool{};
   EndedProcesses local{};
 
@@ -53,7 +53,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("a worker that was ready, and whose process has ended, is destroyed without a hold") {
-  World world;
+  CrashedPool world;
   const Gpu gpu = world.put(world.worker());
   world.release();
   CHECK(world.pool.row(gpu).state == State::idle);
@@ -65,7 +65,7 @@ TEST_CASE("a worker that was ready, and whose process has ended, is destroyed wi
 }
 
 TEST_CASE("a failed worker is kept while its process may live, or its session does") {
-  World world;
+  CrashedPool world;
   const Gpu gpu = world.put(world.worker());
   const auto lease = world.pool.claim("a");
   REQUIRE(lease);
@@ -82,7 +82,7 @@ TEST_CASE("a failed worker is kept while its process may live, or its session do
 }
 
 TEST_CASE("rows that are not a ready worker's of this host, or an operator's, keep their hold") {
-  World world;
+  CrashedPool world;
   Gpu row = world.worker();
   SECTION("another host's") { row.host = "there"; }
   SECTION("never ready") { row.state = State::starting; }
@@ -99,7 +99,7 @@ TEST_CASE("rows that are not a ready worker's of this host, or an operator's, ke
 }
 
 TEST_CASE("a provider is told whether other gateways make workers on its host") {
-  World world;
+  CrashedPool world;
   world.fail(world.put(world.worker()));
   Host host{.name = "here", .devices = {"cpu"}, .owner = k_who};
   register_host(*world.pool.store, host, std::chrono::minutes(1));
