@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "core/base/device_lost.h"
@@ -13,6 +15,12 @@ namespace {
 
 // A size that every NVENC codes.
 constexpr H264Options k_trial{.width = 640, .height = 640};
+
+I420Picture grey() {
+  I420Picture picture(k_trial.width, k_trial.height);
+  std::ranges::fill(picture.bytes, std::uint8_t{128});
+  return picture;
+}
 
 DeviceSource source_of(int gpu) {
   cuda::EncoderContext own = cuda::encoder_context(gpu);
@@ -42,7 +50,7 @@ LiveEncoders::LiveEncoders(std::optional<H264Encoder> asked, std::optional<int> 
 
 std::string LiveEncoders::why_not(Way way) const {
   try {
-    open(k_trial, way);
+    open(k_trial, way)->encode(grey(), true);
     return {};
   } catch (const DeviceLost&) {
     throw;
@@ -63,7 +71,8 @@ std::unique_ptr<H264Stream> LiveEncoders::open(H264Options options, Way way) con
 }
 
 std::unique_ptr<H264Stream> LiveEncoders::open(H264Options options) const {
-  const auto attempt = [&](Way way, const char* instead) -> std::unique_ptr<H264Stream> {
+  std::string why;  // not one of the better ways
+  const auto attempt = [&](Way way) -> std::unique_ptr<H264Stream> {
     if (first_ > way) return nullptr;
     try {
       return open(options, way);
@@ -71,13 +80,17 @@ std::unique_ptr<H264Stream> LiveEncoders::open(H264Options options) const {
       throw;
     } catch (const Error& error) {
       if (error.code() != Code::failed) throw;
-      tell_(fmt::format("one live video is coded by {}, because {}", instead, error.message()));
+      why += (why.empty() ? "" : "; through the host: ") + error.message();
       return nullptr;
     }
   };
-  if (auto stream = attempt(Way::device, "NVENC through the host")) return stream;
-  if (auto stream = attempt(Way::host, "libx264")) return stream;
-  return open(options, Way::x264);
+  const auto told = [&](std::unique_ptr<H264Stream> stream, const char* name) {
+    if (!why.empty()) tell_(fmt::format("one live video is coded by {}, because {}", name, why));
+    return stream;
+  };
+  if (auto stream = attempt(Way::device)) return stream;
+  if (auto stream = attempt(Way::host)) return told(std::move(stream), "NVENC through the host");
+  return told(open(options, Way::x264), "libx264");
 }
 
 std::optional<H264Encoder> parse_h264_encoder(std::string_view text) {

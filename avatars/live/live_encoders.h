@@ -21,13 +21,15 @@ class LiveEncoders {
   LiveEncoders() = default;  // libx264
   // `asked`: nullopt for what is there. `gpu`: of the nets; nullopt: they compute on the CPU, and so does the encoder unless
   // NVENC is asked for, which is then the first GPU's.
-  // Error{invalid} where NVENC is asked for and cannot be had. Tells once which encoder it will be, and why.
+  // Error{invalid} where NVENC is asked for and cannot be had. Codes a picture to see whether it can be had. Tells once which
+  // encoder it will be, and why.
   LiveEncoders(std::optional<H264Encoder> asked, std::optional<int> gpu, Tell tell);
 
   // The GPU from whose memory pictures are coded, where a stream has room; nullopt: they come from the host.
   std::optional<int> codes_from() const;
   // Of these, `options.encoder`, `options.gpu` and `options.source` are chosen here. A stream for which NVENC has no room (a GPU
-  // may bound their number, and pictures may be too small for it) is libx264's, and that is told. Errors of H264Stream.
+  // may bound their number, and pictures may be too small for it) is libx264's, and that is told once, with every reason. Errors of
+  // H264Stream.
   std::unique_ptr<H264Stream> open(H264Options options) const;
 
  private:

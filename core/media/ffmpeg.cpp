@@ -48,6 +48,8 @@ void capture_log() {
   last_line[0] = '\0';
 }
 
+bool error_logged() { return last_line[0] != '\0'; }
+
 std::string reason(int error_code) {
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
   av_strerror(error_code, text.data(), text.size());

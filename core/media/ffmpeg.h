@@ -35,6 +35,9 @@ std::optional<FrameRate> frame_rate(AVRational rate);
 // error line for reason() instead. Every constructor that opens something calls it.
 void capture_log();
 
+// Whether this thread has logged an error since capture_log() or reason(), for calls of FFmpeg that log one and return success.
+bool error_logged();
+
 // What an AVERROR code means, with the line that FFmpeg would have printed about it.
 std::string reason(int error_code);
 

@@ -27,8 +27,16 @@ struct AvatarSize {
   int width = 0, height = 0;  // pixels
   FrameRate fps = 25;
   std::uint64_t memory = 0;  // bytes that it takes while it is loaded
-  // Bytes of the device's memory: all of its frames, once for all of its sessions; and the pictures of one session on their way.
-  std::uint64_t device_frames = 0, device_pictures = 0;
+  // Bytes of the device's memory: all of its frames, once for all of its sessions; and of one session, the pictures on their way that
+  // have the avatar's size, and those that have the size in which they are shown, here the avatar's.
+  std::uint64_t device_frames = 0, device_pictures = 0, device_shown = 0;
+
+  // What a session's pictures take that are shown `shown` pixels wide; 0: the avatar's width.
+  std::uint64_t pictures_at(int shown) const {
+    if (shown <= 0 || width <= 0) return device_pictures + device_shown;
+    const auto to = static_cast<std::uint64_t>(shown), from = static_cast<std::uint64_t>(width);
+    return device_pictures + device_shown * to / from * to / from;
+  }
 };
 
 // A device whose memory is reserved before a session or a job is taken.

@@ -229,7 +229,13 @@ asio::awaitable<std::shared_ptr<LiveAvatar>> ModelLifecycle::open_live(std::stri
                                                                        LiveRequest request) {
   if (!engine_.open_live) co_return nullptr;
   auto work = [this, &id, &request] { return engine_.open_live(id, request); };
-  co_return co_await threads_.encoders.run(std::move(work));
+  try {
+    co_return co_await threads_.encoders.run(std::move(work));
+  } catch (const DeviceLost& error) {
+    log::error("the device is lost", {{"error", error.message()}});
+    device_lost_ = true;  // the work loop's next look ends the worker
+    throw;
+  }
 }
 
 void ModelLifecycle::change_to(Phase phase) {

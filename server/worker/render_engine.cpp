@@ -256,9 +256,10 @@ class Renderer {
       size.device_frames += bytes;
       largest = std::max(largest, bytes);
     }
-    // In, out, and before it is scaled.
-    size.device_pictures = 3 * k_pictures_on_their_way * largest;
-    if (encoders_.codes_from()) size.device_pictures += k_pictures_to_code * largest;
+    // In, and before it is scaled.
+    size.device_pictures = 2 * k_pictures_on_their_way * largest;
+    size.device_shown = k_pictures_on_their_way * largest;
+    if (encoders_.codes_from()) size.device_shown += k_pictures_to_code * largest;
     return size;
   }
 

@@ -51,7 +51,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 }
 int cuCtxPushCurrent_v2(void* context) {
   current = context;
-  return fake.result;
+  return fake.enter_result;
 }
 int cuCtxPopCurrent_v2(void** context) {
   *context = current;
@@ -71,6 +71,7 @@ int cuMemFree_v2(Pointer memory) {
 }
 int cuMemcpy2DAsync_v2(const Copy* copy, void* stream) {
   if (copy->to.kind != k_device) return k_invalid_value;
+  if (fake.copy_result != 0) return fake.copy_result;
   copy->from.kind == k_device ? ++fake.within : ++fake.uploads;
   fake.context = current;
   fake.stream = stream;
@@ -94,6 +95,7 @@ REFUSED(cuArray3DCreate_v2)
 REFUSED(cuArrayDestroy)
 REFUSED(cuCtxCreate_v2)
 REFUSED(cuCtxDestroy_v2)
+REFUSED(cuCtxGetCurrent)
 REFUSED(cuCtxGetDevice)
 REFUSED(cuCtxSetLimit)
 REFUSED(cuDestroyExternalMemory)

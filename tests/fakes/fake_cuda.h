@@ -6,7 +6,8 @@
 namespace navtalk::tests {
 
 struct FakeCuda {
-  std::atomic<int> result = 0;               // of what copies; 0: done
+  std::atomic<int> enter_result = 0;         // of entering a context; 0: done
+  std::atomic<int> copy_result = 0;          // of a copy; others than 0: nothing is copied
   std::atomic<int> within = 0, uploads = 0;  // copies of a plane, from the device and from the host
   std::atomic<int> allocated = 0;            // blocks of the device's memory
   std::atomic<void*> context{}, stream{};    // of the last copy

@@ -100,7 +100,11 @@ FramePtr CudaFrames::copy_of(const I420Picture& picture) const {
 FramePtr CudaFrames::copy_of(const AVFrame& from) const {
   FramePtr frame = make_frame();
   require(av_hwframe_get_buffer(frames_.get(), frame.get(), 0), "the GPU has no room for a frame");
-  require(av_hwframe_transfer_data(frame.get(), &from, 0), "a frame was not copied on the GPU");
+  capture_log();
+  int rc = av_hwframe_transfer_data(frame.get(), &from, 0);
+  // libavutil 57 returns success also where CUDA has refused the copy.
+  if (rc >= 0 && error_logged()) rc = AVERROR_EXTERNAL;
+  require(rc, "a frame was not copied on the GPU");
   return frame;
 }
 

@@ -21,11 +21,12 @@ std::list<DeviceRoom::Frames>::iterator DeviceRoom::find(const std::string& avat
 }
 
 std::unique_ptr<DeviceRoom::Place> DeviceRoom::admit(const std::string& avatar,
-                                                     const AvatarSize& size) {
+                                                     const AvatarSize& size, int shown_width) {
+  const std::uint64_t pictures = size.pictures_at(shown_width);
   if (!budget_ || reserve_frames(avatar, size.device_frames)) {
     auto place = std::make_unique<Place>(*this, avatar);  // from here on its frames are used
     if (!budget_) return place;
-    if (auto own = reserve(MemoryUser::sessions, size.device_pictures)) {
+    if (auto own = reserve(MemoryUser::sessions, pictures)) {
       place->have(std::move(*own));
       return place;
     }
@@ -33,7 +34,7 @@ std::unique_ptr<DeviceRoom::Place> DeviceRoom::admit(const std::string& avatar,
   const MemoryLedger ledger = budget_->memory->ledger();
   log::warn("a session is refused for lack of the device's memory",
             {{"avatar", avatar},
-             {"needs_mib", std::to_string((size.device_pictures + size.device_frames) >> 20)},
+             {"needs_mib", std::to_string((pictures + size.device_frames) >> 20)},
              {"committed_mib", std::to_string(ledger.committed() >> 20)},
              {"limit_mib", std::to_string(ledger.limit() >> 20)}});
   return nullptr;

@@ -36,8 +36,9 @@ class DeviceRoom {
     const std::string avatar_;
     MemoryReservation own_{};
   };
-  // nullptr: with this session the device might pass what may be in use.
-  std::unique_ptr<Place> admit(const std::string& avatar, const AvatarSize& size);
+  // `shown_width`: of its pictures, in pixels; 0: the avatar's. nullptr: with this session the device might pass what may be in use.
+  std::unique_ptr<Place> admit(const std::string& avatar, const AvatarSize& size,
+                               int shown_width = 0);
   // For a process of a job that has nets of its own; nullopt as above.
   std::optional<MemoryReservation> admit_job();
   // What that reserves, in bytes.

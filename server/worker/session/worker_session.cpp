@@ -176,7 +176,7 @@ asio::awaitable<void> WorkerSession::open(const StartFrame& start) {
     socket_.close(CloseCode::refused, "the session cannot start");
     co_return;
   }
-  place_ = room_.admit(start.avatar, *avatar_);
+  place_ = room_.admit(start.avatar, *avatar_, start.width);
   if (!place_) throw Error(Code::no_capacity, "the device's memory would be fuller than it may be");
   const std::shared_ptr<LiveAvatar> live = co_await models_.open_live(
       start.avatar, {.width = start.width, .kbit_per_s = start.bit_per_s / 1000});

@@ -59,10 +59,15 @@ TEST_CASE("NVENC is fed from the GPU's memory, else through the host, and why is
   // A stream for which there is no room.
   fake_nvenc().room = 0;
   CHECK(from_gpu.open({.width = 64, .height = 48})->codes_from() == std::nullopt);
+  REQUIRE(told.lines.size() == 2);
+  CHECK(told.lines[1] ==
+        "one live video is coded by libx264, because NVENC has no room for one more stream; "
+        "through the host: NVENC has no room for one more stream");
+  fake_nvenc() = {.takes_frames = false};
+  CHECK(from_gpu.open({.width = 64, .height = 48})->codes_from() == std::nullopt);
   REQUIRE(told.lines.size() == 3);
-  CHECK_THAT(told.lines[1],
-             Catch::StartsWith("one live video is coded by NVENC through the host, because "));
-  CHECK_THAT(told.lines[2], Catch::StartsWith("one live video is coded by libx264, because "));
+  CHECK(told.lines[2] ==
+        "one live video is coded by NVENC through the host, because this NVENC takes no frames");
 
   fake_nvenc() = {.takes_frames = false};
   const LiveEncoders through_host({}, 0, told.tell());
@@ -73,6 +78,20 @@ TEST_CASE("NVENC is fed from the GPU's memory, else through the host, and why is
   const LiveEncoders nets_on_cpu(H264Encoder::nvenc, {}, told.tell());
   CHECK(nets_on_cpu.codes_from() == std::nullopt);
   CHECK_THAT(told.lines.at(4), Catch::EndsWith("because the nets compute on the CPU"));
+}
+
+TEST_CASE("a GPU that refuses the first copy is fed through the host from the start") {
+  tests::FakeCuda& driver = tests::fake_driver();
+  Told told;
+  fake_nvenc() = {};
+  driver.copy_result = 2;
+  const LiveEncoders encoders({}, 0, told.tell());
+  CHECK(encoders.codes_from() == std::nullopt);
+  REQUIRE(told.lines.size() == 1);
+  CHECK_THAT(told.lines[0], Catch::Contains("through the host, because a frame was not copied") &&
+                                Catch::Contains("CUDA_ERROR_OF_TESTS"));
+  CHECK(encoders.open({.width = 64, .height = 48})->encode(I420Picture(64, 48), false).key);
+  driver.copy_result = 0;
 }
 
 TEST_CASE("a picture that NVENC takes from the device never comes to the host") {

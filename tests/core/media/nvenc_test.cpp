@@ -102,8 +102,17 @@ TEST_CASE("a GPU that refuses, and a picture of another size, are errors") {
   DevicePicture small = on_gpu(shaded(0), 0, copied);
   small.width = 64;
   CHECK_THROWS_WITH(stream.encode(small, false), Catch::Contains("64x48 does not fit"));
-  driver.result = 2;
-  CHECK_THROWS_WITH(stream.encode(on_gpu(shaded(0), 0, copied), false),
-                    Catch::Contains("CUDA_ERROR_OF_TESTS"));
-  driver.result = 0;
+  const auto check_refused = [&] {
+    CHECK_THROWS_WITH(stream.encode(on_gpu(shaded(0), 0, copied), false),
+                      Catch::Contains("CUDA_ERROR_OF_TESTS"));
+    CHECK_THROWS_WITH(stream.encode(shaded(0), false), Catch::Contains("CUDA_ERROR_OF_TESTS"));
+  };
+  driver.enter_result = 2;
+  check_refused();
+  driver.enter_result = 0;
+  driver.copy_result = 2;
+  check_refused();
+  CHECK(driver.within + driver.uploads == 0);
+  driver.copy_result = 0;
+  CHECK(stream.encode(on_gpu(shaded(0), 0, copied), false).key);
 }

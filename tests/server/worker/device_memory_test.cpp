@@ -92,6 +92,17 @@ TEST_CASE("what a session has reserved is told, and free when it ends, however i
   CHECK(device.memory->ledger().all_reserved() == 0);
 }
 
+TEST_CASE("a session that asks for larger pictures than its avatar's reserves more") {
+  SmallDevice device(0);
+  device.script.device_shown = 10;
+  Running worker(device.script, {.slots = 2});
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start","avatar":"bob","video":{"width":1280}})");
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  CHECK(device.reserves(50 + 4 * 10));
+}
+
 TEST_CASE("a worker whose device is full answers before a session begins") {
   SmallDevice device(951);
   Running worker(device.script, {.slots = 2});

@@ -61,6 +61,18 @@ TEST_CASE("sessions of one avatar share its frames") {
   CHECK(device.reserved(MemoryUser::avatars) == 100);
 }
 
+TEST_CASE("a session whose pictures are shown larger than its avatar reserves as much more") {
+  FullDevice device(0);
+  const AvatarSize ada{.width = 100, .height = 80, .device_pictures = 20, .device_shown = 30};
+  for (const auto& [shown, bytes] : {std::pair(0, 50U), {100, 50U}, {200, 140U}, {50, 27U}}) {
+    INFO("shown " << shown << " pixels wide");
+    const auto session = device.room.admit("ada", ada, shown);
+    REQUIRE(session);
+    CHECK(device.reserved(MemoryUser::sessions) == bytes);
+  }
+  CHECK_FALSE(device.room.admit("ada", ada, 600));  // 20 + 36 * 30 bytes
+}
+
 TEST_CASE("a session that would fill the device above 95 % is refused, and reserves nothing") {
   FullDevice device(831);
   CHECK_FALSE(device.room.admit("ada", avatar_of(100, 20)));

@@ -269,6 +269,16 @@ TEST_CASE("a worker whose device is lost gives all sessions away, and ends") {
   CHECK_THROWS_AS(worker.ends(), DeviceLost);
 }
 
+TEST_CASE("a worker whose device is lost when a session's encoder opens gives all away, and ends") {
+  LiveWorker worker;
+  User other(worker, R"({"type":"session.start"})", "b");
+  worker.nets.lost_when_opened = true;
+  User user(worker);
+  CHECK(user.ready.at("code") == "failed");
+  check_given_away(other);
+  CHECK_THROWS_AS(worker.ends(), DeviceLost);
+}
+
 TEST_CASE("a worker whose device is lost when its nets are to be loaded again ends") {
   LiveWorker worker;
   User user(worker);

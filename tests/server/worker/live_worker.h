@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 // What a test lets the nets do, and what they should not have seen: the worker's threads make no checks.
 struct NetsScript {
   std::atomic<bool> breaks = false;
-  std::atomic<bool> device_lost = false;
+  std::atomic<bool> device_lost = false, lost_when_opened = false;
   std::atomic<bool> without_memory = false;  // until the nets are loaded again
   std::atomic<bool> lost_when_unloaded = false;
   std::atomic<int> loads = 0;
@@ -176,6 +176,7 @@ class LiveWorker {
                 },
             .open_live = [this](const std::string&,
                                 const LiveRequest& request) -> std::shared_ptr<LiveAvatar> {
+              if (nets.lost_when_opened) throw DeviceLost("the encoder's GPU is gone");
               if (request.width > 1000) throw Error(Code::invalid, "too wide");
               return std::make_shared<ScriptedAvatar>(nets);
             },

@@ -37,7 +37,7 @@ struct EngineScript {
   std::atomic<std::uint64_t> avatar_bytes = 0;  // what each takes
   Guarded<std::vector<std::string>> prepared, dropped, at_hand;
   std::optional<DeviceBudget> budget{};  // of the device
-  std::uint64_t device_frames = 0, device_pictures = 0;
+  std::uint64_t device_frames = 0, device_pictures = 0, device_shown = 0;
   std::atomic<int> loads_without_memory = 0;  // that fail so
   std::optional<double> cpu_rate{};  // pictures a second on the CPU; none: it has no such nets
   bool moves_weights = false;        // into host memory, by a pause
@@ -99,7 +99,8 @@ inline Engine engine_of(EngineScript& script) {
                               .height = 480,
                               .memory = script.avatar_bytes,
                               .device_frames = script.device_frames,
-                              .device_pictures = script.device_pictures};
+                              .device_pictures = script.device_pictures,
+                              .device_shown = script.device_shown};
           },
       .prepare_at_hand = [&script](const std::string& avatar) -> std::optional<AvatarSize> {
         const bool there = script.at_hand.with(
