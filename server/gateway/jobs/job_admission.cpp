@@ -24,13 +24,13 @@ Response too_many(const std::string& what) {
   return later;
 }
 
+}  // namespace
+
 Response unavailable(const std::string& why) {
   Response later = error_response(503, "unavailable", why);
   later.headers.emplace_back("Retry-After", "5");
   return later;
 }
-
-}  // namespace
 
 std::shared_ptr<void> JobAdmission::begin(Counts& under_way, const TenantId& tenant, int most) {
   if (under_way[tenant] >= most) return nullptr;

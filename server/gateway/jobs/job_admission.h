@@ -15,6 +15,9 @@
 
 namespace navtalk::server {
 
+// 503, to be asked again in some seconds.
+Response unavailable(const std::string& why);
+
 class JobAdmission {
  public:
   // A tenant has two recordings judged at once, so that no tenant alone occupies the threads.

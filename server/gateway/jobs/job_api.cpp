@@ -44,12 +44,6 @@ std::string content_type(const std::string& format) {
   return "video/mp4";
 }
 
-Response not_now(const std::string& why) {
-  Response later = error_response(503, "unavailable", why + ": try again");
-  later.headers.emplace_back("Retry-After", "5");
-  return later;
-}
-
 Response no_such_job() { return error_response(404, "not_found", "there is no such job"); }
 
 template <class Number>
@@ -211,7 +205,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     if (error.code() != Code::no_capacity && !ends) throw;
     problem = error.message();
   }
-  if (ends) co_return not_now(problem);
+  if (ends) co_return unavailable(problem + ": try again");
   if (!problem.empty()) co_return error_response(429, "quota", problem);
   co_return co_await accepted(submission->job);
 }
@@ -333,7 +327,8 @@ asio::awaitable<Response> JobApi::shared_video(const Request& request, const Job
   std::uint64_t bytes = 0;
   auto look = [&] { return bucket.size(result.key, bytes, parts_.stop); };
   const JobBucket::Found found = co_await parts_.bucket_threads.run(look);
-  if (found == JobBucket::Found::unreachable) co_return not_now("the video cannot be had now");
+  if (found == JobBucket::Found::unreachable)
+    co_return unavailable("the video cannot be had now: try again");
   if (found == JobBucket::Found::missing || bytes != result.bytes)
     co_return error_response(404, "not_found", "the video of this job is gone");
   const auto pieces = [&threads = parts_.bucket_threads, &bucket, stop = parts_.stop,
