@@ -64,6 +64,13 @@ if(NAVTALK_SANITIZE)
 endif()
 target_include_directories(navtalk_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
+# navtalk_sanitizer_defaults(TARGET) gives a program what its sanitizer has to know. Programs alone can: the runtime asks them by name.
+function(navtalk_sanitizer_defaults target)
+  if(NAVTALK_SANITIZE AND NOT NAVTALK_FUZZ)
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp)
+  endif()
+endfunction()
+
 # navtalk_library(NAME source...) makes the static library navtalk_NAME with the alias navtalk::NAME. The sources may end with
 # options of navtalk_units().
 function(navtalk_library name)
