@@ -50,6 +50,9 @@ class Walk:
         """One job, with a kill at that step; returns its row, the steps, and seconds from the kill to the next claim."""
         rig, key = self.rig, new_key()
         rig.wait("the worker is idle", rig.is_idle)
+        if role == "worker":
+            rig.restart()
+            rig.wait("the worker is idle again", rig.is_idle)
         rig.steps.arm(role, number, action)
         done = threading.Event()
         acting = self.hand.submit(self.act_at_step, at_step, done)

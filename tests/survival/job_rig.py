@@ -108,6 +108,11 @@ class JobRig:
         self.gateway = Gateway(command, self.environment, self.folder / "log")
         self.gateway.started()
 
+    def restart(self):
+        """The same service, whose workers never crashed: after kills in a row a new worker has to wait for up to a minute."""
+        self.gateway.end()
+        self.start()
+
     def keep_alive(self):
         """Whoever runs the service starts it again."""
         if self.gateway.process.poll() is not None:

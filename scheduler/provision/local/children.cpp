@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -149,6 +150,22 @@ Children::Started Children::start(const ChildCommand& command) {
   return {id, std::move(output.read)};
 }
 
+bool Children::adopt(const std::string& name, const ProcessId& id) {
+  const std::lock_guard lock(mutex_);
+  if (children_.contains(id.pid)) return true;
+  Child child;
+  child.watched = watch(id);
+  if (!child.watched) return false;
+  child.name = name;
+  child.id = id;
+  child.started = now();
+  child.adopted = true;
+  ended_.erase(id.pid);
+  children_.insert_or_assign(id.pid, std::move(child));
+  ::eventfd_write(changed_.value(), 1);
+  return true;
+}
+
 void Children::expect_end(const ProcessId& id) {
   const std::lock_guard lock(mutex_);
   const auto found = children_.find(id.pid);
@@ -168,7 +185,8 @@ std::optional<EndedChild> Children::ended(const ProcessId& id) {
 
 std::size_t Children::running() const {
   const std::lock_guard lock(mutex_);
-  return children_.size();
+  return static_cast<std::size_t>(std::count_if(
+      children_.begin(), children_.end(), [](const auto& child) { return !child.second.adopted; }));
 }
 
 std::vector<EndedChild> Children::ended() const {
@@ -258,13 +276,14 @@ void Children::pass_on(Child& child) {
 }
 
 EndedChild Children::reap(Child& child) {
-  const int status = wait_child(child.id.pid);
   return {.name = child.name,
           .id = child.id,
-          .how = how_it_ended(status, child.last_line),
+          .how = child.adopted ? "an unknown status"
+                               : how_it_ended(wait_child(child.id.pid), child.last_line),
           .started = child.started,
           .ended = now(),
-          .expected = child.expected};
+          .expected = child.expected,
+          .adopted = child.adopted};
 }
 
 }  // namespace navtalk::local

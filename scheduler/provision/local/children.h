@@ -1,6 +1,6 @@
 // The worker processes that this gateway started: forwards their standard error to the log, reaps
-// them, and records how they ended. One thread of its own. Thread-safe. Children survive its
-// destructor.
+// them, and records how they ended. Of those that it adopted it notices the end. One thread of its
+// own. Thread-safe. Children survive its destructor.
 #pragma once
 
 #include <condition_variable>
@@ -28,8 +28,9 @@ struct EndedChild {
   std::string name;
   ProcessId id;
   std::string how;               // "exit status 3: cannot load unet.pth", "signal 9"
-  TimePoint started{}, ended{};  // of Children::now()
+  TimePoint started{}, ended{};  // of Children::now(); adopted ones are as old as their adoption
   bool expected = false;         // see expect_end()
+  bool adopted = false;          // see adopt()
 };
 
 class Children {
@@ -47,15 +48,18 @@ class Children {
   // In a process group of its own, with an empty signal mask and only three descriptors. Error{failed}
   // when the system cannot start it.
   Started start(const ChildCommand& command);
+  // Watches a process that another one started. Only its parent learns with which status it ends. False
+  // when it has ended already. Error{failed} without a descriptor left.
+  bool adopt(const std::string& name, const ProcessId& id);
   // We are about to end it.
   void expect_end(const ProcessId& id);
   // The clock of these times: monotonic, so that nobody can set it.
   static TimePoint now();
-  // How it ended; waits up to two seconds until it is reaped. nullopt when it still runs, or is not a
-  // child of this process.
+  // How it ended; waits up to two seconds until it is reaped. nullopt when it still runs, or is neither a
+  // child of this process nor adopted.
   std::optional<EndedChild> ended(const ProcessId& id);
   std::vector<EndedChild> ended() const;
-  std::size_t running() const;
+  std::size_t running() const;  // without adopted ones
   void forget(const ProcessId& id);
 
  private:
@@ -66,7 +70,7 @@ class Children {
     std::string line, last_line;  // being read; the last whole one
     bool too_long = false;        // more of it came than is kept
     TimePoint started{};
-    bool expected = false;
+    bool expected = false, adopted = false;
   };
 
   void run(const std::stop_token& stop);

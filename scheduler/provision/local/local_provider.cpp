@@ -61,6 +61,13 @@ std::string phrase(const std::vector<std::string>& words,
   return value ? at[-1] + " " + *at : *at;
 }
 
+// As its arguments name it; "" without.
+std::string device_of(const local::WorkerProcess& process) {
+  const auto& words = process.arguments;
+  const auto option = std::find(words.begin(), words.end(), "--device");
+  return option == words.end() || option + 1 == words.end() ? "" : option[1];
+}
+
 }  // namespace
 
 LocalProvider::LocalProvider(LocalProviderOptions options)
@@ -210,19 +217,22 @@ Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
   return Done{};
 }
 
-// How a worker of a dead gateway differs from one that would be started now; "" when it does not.
-// Workers of living gateways are as those want them; our own too, because the configuration is read
-// once.
-std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
+// Whoever started it runs no more, or is not known.
+bool LocalProvider::is_orphaned(const local::WorkerProcess& process) const {
   const auto variables = local::environment_of(process.id);
   const std::string mark = std::string(k_started_by) + "=";
   const auto owner =
       std::find_if(variables.begin(), variables.end(),
                    [&](const std::string& variable) { return variable.starts_with(mark); });
-  if (owner != variables.end() && !is_dead(owner->substr(mark.size()))) return "";
+  return owner == variables.end() || is_dead(owner->substr(mark.size()));
+}
+
+// How a worker of a dead gateway differs from one that would be started now; "" when it does not.
+// Workers of living gateways are as those want them; our own too, because the configuration is read
+// once.
+std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
   const auto& words = process.arguments;
-  const auto option = std::find(words.begin(), words.end(), "--device");
-  const std::string device = option == words.end() || option + 1 == words.end() ? "" : option[1];
+  const std::string device = device_of(process);
   const auto& devices = options_.devices;
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
     return "its device '" + device + "' does not belong to this gateway";
@@ -233,11 +243,19 @@ std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
       std::mismatch(words.begin() + 1, words.end(), wanted.begin() + 1, wanted.end());
   if (is != wanted.end())
     return "it was started with " + phrase(words, was) + ", now with " + phrase(wanted, is);
+  const auto variables = local::environment_of(process.id);
   for (const std::string& variable : options_.environment) {
     if (std::find(variables.begin(), variables.end(), variable) == variables.end())
       return "it was started without " + variable;
   }
   return "";
+}
+
+// Its end frees its device as that of a child does.
+void LocalProvider::adopt(const local::WorkerProcess& process) {
+  devices_.with([&](auto& devices) { devices.try_emplace(process.name, device_of(process)); });
+  if (!children_.adopt(process.name, process.id))
+    devices_.with([&](auto& devices) { devices.erase(process.name); });
 }
 
 Instance LocalProvider::instance_of(const local::WorkerProcess& process,
@@ -247,7 +265,7 @@ Instance LocalProvider::instance_of(const local::WorkerProcess& process,
                     .name = process.name,
                     .status = Status::unknown,
                     .url = local::listening_url(process.id),
-                    .outdated = outdated(process)};
+                    .outdated = is_orphaned(process) ? outdated(process) : ""};
   if (instance.url.empty()) {
     instance.status = Status::starting;
     return instance;
@@ -269,6 +287,7 @@ Listing LocalProvider::list(const std::stop_token& stop) {
   try {
     for (const local::WorkerProcess& process : local::worker_processes()) {
       if (stop.stop_requested()) return {.complete = false, .message = "stopped"};
+      if (is_orphaned(process)) adopt(process);
       listing.instances.push_back(instance_of(process, stop));
     }
   } catch (const Error& error) {
@@ -278,11 +297,11 @@ Listing LocalProvider::list(const std::stop_token& stop) {
   return listing;
 }
 
-// Children that ended by themselves and were not destroyed yet.
+// Children that ended by themselves and were not destroyed yet. Adopted ones may belong to another pool.
 std::vector<Instance> LocalProvider::crashed() const {
   std::vector<Instance> instances;
   for (const local::EndedChild& child : children_.ended()) {
-    if (child.expected) continue;
+    if (child.expected || child.adopted) continue;
     instances.push_back({.provider_id = text(child.id),
                          .name = child.name,
                          .status = Instance::Status::failed,

@@ -53,11 +53,12 @@ class LocalProvider : public Provider {
   Outcome pause(const Gpu& gpu, const std::stop_token& stop) override;
   // SIGTERM, which lets sessions end, then SIGKILL.
   Outcome destroy(const Gpu& gpu, const std::stop_token& stop) override;
-  // Workers that run, and ended ones that were not destroyed yet (failed, with how they ended).
+  // Workers that run, and ended ones that were not destroyed yet (failed, with how they ended). Those of gateways that run no
+  // more are watched from then on: on_crash tells of their end, too.
   Listing list(const std::stop_token& stop) override;
   // The same for one process. A process that /proc lacks has ended for certain.
   Lookup find(const Gpu& gpu, const std::stop_token& stop) override;
-  // Its process is gone, and the backoff of its device is over. That of a worker of another gateway is not known here.
+  // Its process is gone, and the backoff of its device is over. That of a worker of another gateway that runs is not known here.
   bool replaceable(const Gpu& gpu, bool sole) override;
   int creatable(const std::vector<Gpu>& existing) const override;
   double expected_usd_per_hour() const override { return 0; }
@@ -73,6 +74,8 @@ class LocalProvider : public Provider {
                      const local::Children::Started& child, const std::stop_token& stop);
   Outcome give_up(const local::Children::Started& child, const std::string& why);
   std::optional<ProcessId> process_of(const Gpu& gpu) const;
+  bool is_orphaned(const local::WorkerProcess& process) const;
+  void adopt(const local::WorkerProcess& process);
   std::string outdated(const local::WorkerProcess& process) const;
   Instance instance_of(const local::WorkerProcess& process, const std::stop_token& stop) const;
   std::vector<Instance> crashed() const;

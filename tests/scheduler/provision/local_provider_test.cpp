@@ -14,72 +14,13 @@
 
 #include "core/base/error.h"
 #include "scheduler/health/worker_client.h"
+#include "tests/scheduler/provision/local_workers.h"
 #include "tests/scheduler/small_pool.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
-using std::chrono::steady_clock;
-
-namespace {
-
-// What the next workers are told to do; see tests/fakes/worker_program.cpp.
-class Script {
- public:
-  explicit Script(const char* json) { ::setenv("NAVTALK_FAKE_WORKER", json, 1); }
-  ~Script() { ::unsetenv("NAVTALK_FAKE_WORKER"); }
-};
-
-const WorkerTokens k_tokens("secret");
-
-Gpu new_row() {
-  const std::string id = random_id();
-  return {.id = {id}, .name = "navtalk-test-" + id, .host = "here", .device = "cpu"};
-}
-
-LocalProviderOptions options() {
-  return {.program = NAVTALK_FAKE_WORKER_PROGRAM, .host = "here", .tokens = k_tokens};
-}
-
-// The row as the pool would have it after that outcome.
-Gpu created(LocalProvider& provider, Gpu gpu) {
-  const Outcome outcome = provider.create(gpu, {});
-  REQUIRE(std::holds_alternative<Done>(outcome));
-  const Instance& instance = *std::get<Done>(outcome).instance;
-  gpu.provider_id = instance.provider_id;
-  gpu.url = instance.url;
-  return gpu;
-}
-
-std::optional<Instance> listed(LocalProvider& provider, const std::string& name) {
-  const Listing listing = provider.list({});
-  REQUIRE(listing.complete);
-  for (const Instance& instance : listing.instances) {
-    if (instance.name == name) return instance;
-  }
-  return std::nullopt;
-}
-
-// The same of a process that was only just started: for a moment its command line is empty.
-std::optional<Instance> appears(LocalProvider& provider, const std::string& name) {
-  const auto until = steady_clock::now() + 10s;
-  auto instance = listed(provider, name);
-  while (!instance && steady_clock::now() < until) instance = listed(provider, name);
-  return instance;
-}
-
-bool done(const Outcome& outcome) { return std::holds_alternative<Done>(outcome); }
-
-// Waits until the process is gone, reaped or not.
-bool ends(const Gpu& gpu) {
-  const UniqueFd watched = local::watch(*parse_process_id(gpu.provider_id));
-  if (!watched) return true;
-  std::size_t which = 0;
-  return local::wait_readable({watched.value()}, steady_clock::now() + 20s, {}, which) ==
-         local::Waited::ready;
-}
-
-}  // namespace
+using namespace local_workers;
 
 TEST_CASE("a created worker answers, is listed by its name, and is gone when destroyed") {
   LocalProvider provider(options());
@@ -97,24 +38,6 @@ TEST_CASE("a created worker answers, is listed by its name, and is gone when des
   CHECK_FALSE(listed(provider, gpu.name));
   CHECK(std::holds_alternative<NotFound>(provider.find(gpu, {})));
   CHECK(done(provider.destroy(gpu, {})));  // what is gone is destroyed
-}
-
-TEST_CASE("a worker outlives its gateway, and the next one finds, uses and destroys it") {
-  const Gpu gpu = [] {
-    LocalProvider first(options());
-    return created(first, new_row());
-  }();
-  LocalProvider second(options());
-  const auto instance = listed(second, gpu.name);
-  REQUIRE(instance);
-  CHECK(instance->provider_id == gpu.provider_id);
-  CHECK(instance->url == gpu.url);
-  CHECK(done(second.pause(gpu, {})));
-  // A create whose outcome was never stored is found by its name.
-  Gpu unrecorded = gpu;
-  unrecorded.provider_id.clear();
-  CHECK(done(second.destroy(unrecorded, {})));
-  CHECK(ends(gpu));
 }
 
 TEST_CASE("a worker takes its own token, not the pool's secret and not another worker's") {
@@ -209,60 +132,6 @@ TEST_CASE("a stop during a start leaves the worker to be found by its name") {
   CHECK(ends(gpu));
 }
 
-TEST_CASE("a killed worker is reported at once and listed as failed, with how it ended") {
-  std::binary_semaphore told(0);
-  std::string crash;
-  LocalProviderOptions watching = options();
-  watching.on_crash = [&](const std::string& name, const std::string& how) {
-    crash = name + " " + how;
-    told.release();
-  };
-  LocalProvider provider(watching);
-  const Gpu gpu = created(provider, new_row());
-  ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
-  REQUIRE(told.try_acquire_for(10s));
-  CHECK(crash == gpu.name + " signal 9");
-  const auto instance = listed(provider, gpu.name);
-  REQUIRE(instance);
-  CHECK(instance->status == Instance::Status::failed);
-  const Lookup lookup = provider.find(gpu, {});
-  REQUIRE(std::holds_alternative<Instance>(lookup));
-  CHECK(std::get<Instance>(lookup).status == Instance::Status::failed);
-  CHECK_THAT(instance->detail, Catch::Contains("signal 9"));
-  CHECK(done(provider.destroy(gpu, {})));
-  CHECK_FALSE(listed(provider, gpu.name));
-}
-
-TEST_CASE("the device of a worker that ended is free once its backoff is over, and not before") {
-  LocalProvider provider(options());
-  const Gpu gpu = created(provider, new_row());
-  CHECK_FALSE(provider.replaceable(gpu, true));
-  const auto killed = steady_clock::now();
-  ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
-  while (!provider.replaceable(gpu, false) && steady_clock::now() < killed + 20s)
-    std::this_thread::sleep_for(5ms);
-  CHECK(provider.replaceable(gpu, false));
-  CHECK(steady_clock::now() - killed >= local::k_first_backoff);
-  const Gpu next = created(provider, new_row());
-  CHECK(done(provider.destroy(gpu, {})));
-  CHECK(done(provider.destroy(next, {})));
-}
-
-TEST_CASE(
-    "only a gateway that is alone on its host frees the device of a worker that is not its child") {
-  LocalProvider first(options());
-  const Gpu gpu = created(first, new_row());
-  LocalProvider second(options());
-  CHECK_FALSE(second.replaceable(gpu, true));
-  ::kill(parse_process_id(gpu.provider_id)->pid, SIGKILL);
-  REQUIRE(ends(gpu));
-  CHECK(second.replaceable(gpu, true));
-  CHECK_FALSE(second.replaceable(gpu, false));
-  Gpu unknown = gpu;
-  unknown.provider_id.clear();
-  CHECK_FALSE(second.replaceable(unknown, true));
-}
-
 TEST_CASE("a worker's log lines are forwarded as messages, not as JSON within text") {
   const tests::TemporaryDirectory folder;
   LocalProviderOptions logging = options();
@@ -354,49 +223,6 @@ TEST_CASE("there is room for one worker on each device that no row uses") {
   CHECK(provider.creatable({gpu}) == 1);
   gpu.host = "elsewhere";
   CHECK(provider.creatable({gpu}) == 2);
-}
-
-TEST_CASE("a worker of a dead gateway is outdated when it would be started differently now") {
-  LocalProviderOptions before = options();
-  before.environment = {"NAVTALK_MODELS_PATH=/models/a"};
-  before.owner = tests::dead_process();
-  const Gpu gpu = [&] {
-    LocalProvider first(before);
-    return created(first, new_row());
-  }();
-  const auto outdated = [&](const LocalProviderOptions& now) {
-    LocalProvider provider(now);
-    return listed(provider, gpu.name)->outdated;
-  };
-  before.owner = this_process();
-  CHECK(outdated(before).empty());
-  LocalProviderOptions now = before;
-  now.slots = 3;
-  CHECK(outdated(now) == "it was started with --slots 1, now with --slots 3");
-  now = before;
-  now.arguments = {"--log-level", "debug"};
-  CHECK(outdated(now).empty());
-  now = before;
-  now.environment = {"NAVTALK_MODELS_PATH=/models/b"};
-  CHECK(outdated(now) == "it was started without NAVTALK_MODELS_PATH=/models/b");
-  now = before;
-  now.devices = {"cuda:0"};
-  CHECK(outdated(now) == "its device 'cpu' does not belong to this gateway");
-  now = before;
-  now.program = "/bin/sh";
-  CHECK(outdated(now) == "its program was replaced");
-  LocalProvider last(before);
-  CHECK(done(last.destroy(gpu, {})));
-}
-
-TEST_CASE("workers of other living gateways are never outdated") {
-  LocalProvider first(options());
-  const Gpu gpu = created(first, new_row());
-  LocalProviderOptions other = options();
-  other.slots = 2;
-  LocalProvider second(other);
-  CHECK(listed(second, gpu.name)->outdated.empty());
-  CHECK(done(first.destroy(gpu, {})));
 }
 
 TEST_CASE("a worker gets none of the store's URL, the cloud's key and the operator's") {
