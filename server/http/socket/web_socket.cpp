@@ -368,6 +368,12 @@ asio::awaitable<std::unique_ptr<WebSocket>> WebSocket::connect(const Address& ad
   websocket::response_type answer;
   const auto [refused] =
       co_await state->stream.async_handshake(answer, host_header(address), address.target, k_tuple);
+  // Whoever ends the connection instead of answering refuses nothing: the answer is as it was made, with status 500.
+  if (refused &&
+      refused.category() != make_error_code(websocket::error::upgrade_declined).category()) {
+    declined = undone("no answer from " + address.host + ":" + address.port, refused, false);
+    co_return nullptr;
+  }
   if (refused) {
     declined.status = static_cast<int>(answer.result_int());
     declined.message = answer.body().empty() ? refused.message() : answer.body();
