@@ -20,14 +20,15 @@ FRAMES = COUNT // HOP
 SHARE_OF_SPEECH = 0.5
 SHARE_OF_SYLLABLES = 0.3  # of the clips with speech: single ones with pauses, not sentences
 SYLLABLE_S = (0.12, 0.6)
-SHARE_OF_BEGINNINGS = 0.5  # of the clips without speech: sounds that begin again and again, where they are told apart worst
+SHARE_OF_BEGINNINGS = 0.7  # of the clips without speech: sounds that begin again and again, where they are told apart worst
 # Of an utterance's own level: quieter frames are no speech; those between are not asked for.
 SPEECH_DB, PERHAPS_DB = -30.0, -42.0
 GAP_FRAMES = 12  # shorter ones are a part of the word
 AFTER_FRAMES = 25  # after a word nothing is asked for
 BURIED_DB = -8.0  # speech that is so much quieter than what is around it is not asked for
+SHARE_OF_STEADY = 0.3  # of the sounds that begin again: at hums and rooms no beginning may move the mouth
 AROUND_LEVELS_DB = (-70.0, -8.0)
-BEGINNING_LEVELS_DB = (-45.0, -8.0)
+BEGINNING_LEVELS_DB = (-60.0, -8.0)
 SPEECH_LEVELS_DB = (-58.0, -10.0)
 MUSIC_PACE, VOICE_PACE = 0.25, 0.08  # how much faster or slower, as spreads of a logarithm
 
@@ -134,18 +135,24 @@ def keys(count: int, rng: np.random.Generator) -> np.ndarray:
     return _unit(augment.resonance(sound, rng))
 
 
+def steady(rng: np.random.Generator) -> np.ndarray:
+    """A hum, a room, a tone or a chord [COUNT], of unit power."""
+    makers = (non_speech.hum, non_speech.hum, non_speech.room_tone, non_speech.tone, non_speech.chord)
+    return _unit(makers[rng.integers(len(makers))](COUNT, rng))
+
+
 def surroundings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
     """What is heard where nobody speaks [COUNT], of unit power."""
     kind = rng.random()
-    if kind < 0.45:
-        whole = _pick(pools.music if rng.random() < 0.7 else pools.played, rng)
+    if kind < 0.5:
+        whole = _pick(pools.music if rng.random() < 0.65 else pools.played, rng)
         begin = rng.integers(max(1, len(whole) - 2 * COUNT))
         sound = _excerpt(_played_at(whole[begin : begin + 2 * COUNT], MUSIC_PACE, rng), rng)
-    elif kind < 0.55:
+    elif kind < 0.58:
         sound = _excerpt(_played_at(_pick(pools.noises, rng), MUSIC_PACE, rng), rng)
-    elif kind < 0.57:
-        sound = blue(COUNT, rng)
     elif kind < 0.60:
+        sound = blue(COUNT, rng)
+    elif kind < 0.63:
         sound = keys(COUNT, rng)
     else:
         makers = non_speech.KINDS
@@ -170,11 +177,11 @@ def _changing(pools: Pools, rng: np.random.Generator) -> np.ndarray:
 
 
 def _beginnings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
-    """Two surroundings by turns, each for one to three seconds from anywhere in it, with silence between."""
-    sounds = [surroundings(pools, rng) for _ in range(2)]
+    """Two surroundings, or what goes on steadily, by turns, each for one to four seconds from anywhere in it, with silence between."""
+    sounds = [steady(rng) if rng.random() < SHARE_OF_STEADY else surroundings(pools, rng) for _ in range(2)]
     made, at = np.zeros(COUNT, np.float32), int(rng.choice([0, rng.integers(RATE_HZ)]))
     while at < COUNT - RATE_HZ // 4:
-        take = min(int(rng.uniform(1, 3) * RATE_HZ), COUNT - at)
+        take = min(int(rng.uniform(0.7, 4) * RATE_HZ), COUNT - at)
         begin = rng.integers(COUNT - take + 1)
         part = sounds[rng.integers(2)][begin : begin + take]
         made[at : at + take] = _unit(part) * _decibels(rng.uniform(*BEGINNING_LEVELS_DB))
