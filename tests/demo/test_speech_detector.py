@@ -207,6 +207,7 @@ class Playout(unittest.TestCase):
         self.assertEqual(constant(detector, "k_begin"), playout.BEGIN)
         self.assertEqual(constant(detector, "k_end"), playout.END)
         self.assertEqual(constant("core/voice_activity/detector_net.h", "k_delay"), net.DELAY)
+        self.assertEqual(constant(detector, "k_first_counted"), playout.FIRST_COUNTED)
         self.assertEqual(constant("server/worker/live/lips.cpp", "k_hangover"), 10 * playout.HANGOVER_FRAMES)
 
 

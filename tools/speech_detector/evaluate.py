@@ -18,7 +18,7 @@ import recordings
 import voices
 from evaluation import unspoken
 from features import COUNT, HOP, RATE_HZ, features
-from net import DELAY, of
+from net import of
 from speech import augment, non_speech
 
 PAUSE_FRAMES = 40  # of silence, before what counts as a beginning
@@ -62,7 +62,7 @@ class Judge:
         answers = torch.sigmoid(self.net(torch.from_numpy(heard))).numpy()
         for row, (likelihood, _) in zip(answers, parts):
             likelihood[:] = row[: len(likelihood)]
-            likelihood[:DELAY] = 0  # about what was before the sound
+            likelihood[: playout.FIRST_COUNTED] = 0  # about what was before the sound, or hardly anything of it
 
     def slots(self, sounds: list[np.ndarray]) -> list[np.ndarray]:
         return [playout.speaking_slots(playout.speech_frames(likelihood)) for likelihood in self.likelihoods(sounds)]

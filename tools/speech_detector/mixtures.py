@@ -20,15 +20,14 @@ FRAMES = COUNT // HOP
 SHARE_OF_SPEECH = 0.5
 SHARE_OF_SYLLABLES = 0.3  # of the clips with speech: single ones with pauses, not sentences
 SYLLABLE_S = (0.12, 0.6)
-SHARE_OF_BEGINNINGS = 0.7  # of the clips without speech: sounds that begin again and again, where they are told apart worst
+SHARE_OF_BEGINNINGS = 0.5  # of the clips without speech: sounds that begin again and again, where they are told apart worst
 # Of an utterance's own level: quieter frames are no speech; those between are not asked for.
 SPEECH_DB, PERHAPS_DB = -30.0, -42.0
 GAP_FRAMES = 12  # shorter ones are a part of the word
 AFTER_FRAMES = 25  # after a word nothing is asked for
 BURIED_DB = -8.0  # speech that is so much quieter than what is around it is not asked for
-SHARE_OF_STEADY = 0.3  # of the sounds that begin again: at hums and rooms no beginning may move the mouth
 AROUND_LEVELS_DB = (-70.0, -8.0)
-BEGINNING_LEVELS_DB = (-60.0, -8.0)
+BEGINNING_LEVELS_DB = (-45.0, -8.0)
 SPEECH_LEVELS_DB = (-58.0, -10.0)
 MUSIC_PACE, VOICE_PACE = 0.25, 0.08  # how much faster or slower, as spreads of a logarithm
 
@@ -135,12 +134,6 @@ def keys(count: int, rng: np.random.Generator) -> np.ndarray:
     return _unit(augment.resonance(sound, rng))
 
 
-def steady(rng: np.random.Generator) -> np.ndarray:
-    """A hum, a room, a tone or a chord [COUNT], of unit power."""
-    makers = (non_speech.hum, non_speech.hum, non_speech.room_tone, non_speech.tone, non_speech.chord)
-    return _unit(makers[rng.integers(len(makers))](COUNT, rng))
-
-
 def surroundings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
     """What is heard where nobody speaks [COUNT], of unit power."""
     kind = rng.random()
@@ -177,8 +170,8 @@ def _changing(pools: Pools, rng: np.random.Generator) -> np.ndarray:
 
 
 def _beginnings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
-    """Two surroundings, or what goes on steadily, by turns, each for one to four seconds from anywhere in it, with silence between."""
-    sounds = [steady(rng) if rng.random() < SHARE_OF_STEADY else surroundings(pools, rng) for _ in range(2)]
+    """Two surroundings by turns, each for one to four seconds from anywhere in it, with silence between."""
+    sounds = [surroundings(pools, rng) for _ in range(2)]
     made, at = np.zeros(COUNT, np.float32), int(rng.choice([0, rng.integers(RATE_HZ)]))
     while at < COUNT - RATE_HZ // 4:
         take = min(int(rng.uniform(0.7, 4) * RATE_HZ), COUNT - at)

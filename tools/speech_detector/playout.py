@@ -5,7 +5,8 @@ import numpy as np
 from features import HOP
 from net import DELAY
 
-BEGIN, END = 0.35, 0.15  # core/voice_activity/speech_detector.h
+BEGIN, END = 0.6, 0.3  # core/voice_activity/speech_detector.h
+FIRST_COUNTED = 9  # of the answers since the net was as new: k_first_counted
 FRAMES_A_SLOT, AHEAD_FRAMES, HANGOVER_FRAMES = 4, 8, 32
 LOUD_DB = -45.0  # the threshold of loudness that stood there before
 SILENT_DB, SILENT_FRAMES = -75.0, 50  # after so much near silence the net is as new: core/voice_activity/speech_detector.cpp
