@@ -39,8 +39,7 @@ void SpeechDetector::hear_frame(std::span<const float, SoundFeatures::k_hop> sam
     return;
   }
   const float answer = DetectorNet::trained()(state_, features_.next(samples));
-  // The first answers are about what was before the sound.
-  likelihood_ = answers_ < DetectorNet::k_delay ? 0 : answer;
+  likelihood_ = answers_ < k_first_counted ? 0 : answer;
   ++answers_;
   speaks_ = likelihood_ >= (speaks_ ? k_end : k_begin);
   if (speaks_) last_speech_ = (frames_ - DetectorNet::k_delay) * k_frame;

@@ -1,5 +1,5 @@
 // Tells speech from all other sounds, while a sound comes. Noise, hum, tones, most music without voice and near silence are not
-// speech, however loud; speech is, down to about -55 dB of full scale, alone or 10 dB above what is around it. Deterministic: the
+// speech, however loud; speech is, down to about -55 dB of full scale, alone or 5 dB above what is around it. Deterministic: the
 // answers do not depend on the pieces in which the sound comes. One sound each; of one thread.
 //
 //   samples ──► RateConverter ──► SoundFeatures, each 10 ms ──► DetectorNet ──► speech from k_begin on, until below k_end
@@ -24,7 +24,9 @@ class SpeechDetector {
   // What can be told of a sound lags behind its end by that, and 10 ms of a frame.
   static constexpr std::chrono::milliseconds k_delay{10 * DetectorNet::k_delay};
   // How likely speech must be for it to begin, and how unlikely to end.
-  static constexpr float k_begin = 0.35F, k_end = 0.15F;
+  static constexpr float k_begin = 0.6F, k_end = 0.3F;
+  // Of the answers since the net was as new: those before are about what was before the sound, or hardly anything of it.
+  static constexpr std::int64_t k_first_counted = 9;
 
   // 8000 to 48000 Hz.
   explicit SpeechDetector(int rate_hz) : converter_(rate_hz) {}

@@ -19,6 +19,7 @@ import mixtures  # noqa: E402
 import net  # noqa: E402
 import playout  # noqa: E402
 import train  # noqa: E402
+import voices  # noqa: E402
 
 RATE_HZ = features.RATE_HZ
 
@@ -118,14 +119,63 @@ class Instruments(unittest.TestCase):
 
 class Training(unittest.TestCase):
     def test_what_a_net_gets_wrong_comes_more_often(self):
-        detector = net.Detector()
-        torch.nn.init.constant_(detector.answer.bias, 4.0)  # hears speech everywhere
-        torch.nn.init.zeros_(detector.answer.weight)
-        heard, weights = torch.zeros(4, 50, features.COUNT), torch.ones(4, 50)
-        speaks = torch.tensor([1.0, 1.0, 1.0, 0.0])[:, None].expand(4, 50)
-        often = train.shares(detector, heard, speaks, weights)
+        often = train.shares(np.array([0.1, 0.1, np.nan, 2.0, 0.1]))
         self.assertAlmostEqual(often.sum(), 1)
         self.assertGreater(often[3], 3 * often[0])
+        self.assertGreater(often[2], often[0])  # not drawn yet
+        np.testing.assert_allclose(train.shares(np.full(4, np.nan)), 0.25)
+
+    def test_what_is_drawn_costs_the_same_whatever_it_is_drawn_with(self):
+        torch.manual_seed(2)
+        detector = net.Detector()
+        frames = torch.rand(1500, features.COUNT)
+        data = train.Data(frames.half(), (frames[:, 0] > 0.5).float(), torch.ones(1500), [[(0, 100), (100, 600)], [(600, 700)], [(700, 1500)]])
+        together = train.backward(detector, data, np.arange(3))
+        apart = [train.backward(detector, data, np.array([clip]))[0] for clip in range(3)]
+        np.testing.assert_allclose(together, apart, rtol=1e-3)
+
+    def test_the_gradient_is_that_of_the_mean_over_all_frames(self):
+        torch.manual_seed(3)
+        detector = net.Detector()
+        frames = torch.rand(900, features.COUNT).half().float()
+        speaks = (frames[:, 0] > 0.5).float()
+        data = train.Data(frames.half(), speaks, torch.ones(900), [[(0, 900)]])
+        train.backward(detector, data, np.array([0]))
+        found = detector.answer.bias.grad.clone()
+        detector.zero_grad()
+        losses, _ = train.losses_of(detector, frames[None], speaks[None], torch.ones(1, 900))
+        (losses.sum() / (1 + 0.5 * speaks).sum()).backward()
+        torch.testing.assert_close(found, detector.answer.bias.grad)
+
+    def test_a_clip_is_heard_from_silence_to_silence_as_new(self):
+        sound = np.zeros(mixtures.COUNT, np.float32)
+        for begin in (1, 4):
+            sound[begin * RATE_HZ : (begin + 1) * RATE_HZ] = 0.1 * noise(RATE_HZ, begin)
+        speaks = np.arange(mixtures.FRAMES) >= 400
+        parts = train.parts_of(mixtures.Clip(sound, speaks, np.ones(mixtures.FRAMES, np.float32)))
+        self.assertEqual([len(heard) for heard, _, _ in parts], [149, 149])
+        self.assertEqual([bool(asked.any()) for _, asked, _ in parts], [False, True])
+        np.testing.assert_array_equal(parts[1][0], features.features(sound[4 * RATE_HZ : 4 * RATE_HZ + 149 * 160]))
+
+
+class Net(unittest.TestCase):
+    def test_a_net_that_has_grown_answers_as_before(self):
+        torch.manual_seed(4)
+        heard = torch.rand(2, 60, features.COUNT)
+        small = net.Detector(32, 40, 24)
+        torch.testing.assert_close(net.of(small.state_dict())(heard), small(heard))
+        grown = net.Detector()
+        grown.load_state_dict(net.grown(small.state_dict()))
+        self.assertEqual(grown.first.hidden_size, net.FIRST)
+        torch.testing.assert_close(grown(heard), small(heard))
+
+
+class Voices(unittest.TestCase):
+    def test_a_letter_alone_is_short_and_heard(self):
+        for seed in range(6):
+            said = voices.letter(np.random.default_rng(seed))
+            self.assertGreater(np.abs(said).max(), 0.01)
+            self.assertLess(len(said), 4 * RATE_HZ)
 
 
 class Judge(unittest.TestCase):
@@ -157,6 +207,7 @@ class Playout(unittest.TestCase):
         self.assertEqual(constant(detector, "k_begin"), playout.BEGIN)
         self.assertEqual(constant(detector, "k_end"), playout.END)
         self.assertEqual(constant("core/voice_activity/detector_net.h", "k_delay"), net.DELAY)
+        self.assertEqual(constant(detector, "k_first_counted"), playout.FIRST_COUNTED)
         self.assertEqual(constant("server/worker/live/lips.cpp", "k_hangover"), 10 * playout.HANGOVER_FRAMES)
 
 

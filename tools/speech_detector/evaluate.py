@@ -18,7 +18,7 @@ import recordings
 import voices
 from evaluation import unspoken
 from features import COUNT, HOP, RATE_HZ, features
-from net import DELAY, Detector
+from net import of
 from speech import augment, non_speech
 
 PAUSE_FRAMES = 40  # of silence, before what counts as a beginning
@@ -34,8 +34,7 @@ class Judge:
     """The net with the weights of DIR, as the C++ rounds them."""
 
     def __init__(self, state: dict[str, torch.Tensor]) -> None:
-        self.net = Detector()
-        self.net.load_state_dict({name: value.half().float() for name, value in state.items()})
+        self.net = of({name: value.half().float() for name, value in state.items()})
         self.net.eval()
 
     def likelihood(self, samples: np.ndarray) -> np.ndarray:
@@ -46,14 +45,9 @@ class Judge:
         """The same of many sounds at once, which takes a fifth of the time."""
         found, parts = [], []
         for samples in sounds:
-            quiet = mixtures.frame_db(samples) < -75
-            found.append(np.zeros(len(quiet), np.float32))
-            run = np.zeros(len(quiet), int)
-            for frame in np.flatnonzero(quiet):
-                run[frame] = run[frame - 1] + 1 if frame else 1
-            active = run < 50
-            edges = np.flatnonzero(np.diff(np.concatenate([[False], active, [False]]).astype(int)))
-            parts += [(found[-1][begin:end], samples[begin * HOP : end * HOP]) for begin, end in zip(edges[::2], edges[1::2])]
+            power_db = mixtures.frame_db(samples)
+            found.append(np.zeros(len(power_db), np.float32))
+            parts += [(found[-1][begin:end], samples[begin * HOP : end * HOP]) for begin, end in playout.heard_parts(power_db)]
         parts.sort(key=lambda part: len(part[0]))
         for first in range(0, len(parts), AT_ONCE):
             self._answer(parts[first : first + AT_ONCE])
@@ -68,7 +62,7 @@ class Judge:
         answers = torch.sigmoid(self.net(torch.from_numpy(heard))).numpy()
         for row, (likelihood, _) in zip(answers, parts):
             likelihood[:] = row[: len(likelihood)]
-            likelihood[:DELAY] = 0  # about what was before the sound
+            likelihood[: playout.FIRST_COUNTED] = 0  # about what was before the sound, or hardly anything of it
 
     def slots(self, sounds: list[np.ndarray]) -> list[np.ndarray]:
         return [playout.speaking_slots(playout.speech_frames(likelihood)) for likelihood in self.likelihoods(sounds)]

@@ -137,15 +137,15 @@ def keys(count: int, rng: np.random.Generator) -> np.ndarray:
 def surroundings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
     """What is heard where nobody speaks [COUNT], of unit power."""
     kind = rng.random()
-    if kind < 0.45:
-        whole = _pick(pools.music if rng.random() < 0.7 else pools.played, rng)
+    if kind < 0.5:
+        whole = _pick(pools.music if rng.random() < 0.65 else pools.played, rng)
         begin = rng.integers(max(1, len(whole) - 2 * COUNT))
         sound = _excerpt(_played_at(whole[begin : begin + 2 * COUNT], MUSIC_PACE, rng), rng)
-    elif kind < 0.55:
+    elif kind < 0.58:
         sound = _excerpt(_played_at(_pick(pools.noises, rng), MUSIC_PACE, rng), rng)
-    elif kind < 0.57:
-        sound = blue(COUNT, rng)
     elif kind < 0.60:
+        sound = blue(COUNT, rng)
+    elif kind < 0.63:
         sound = keys(COUNT, rng)
     else:
         makers = non_speech.KINDS
@@ -170,11 +170,11 @@ def _changing(pools: Pools, rng: np.random.Generator) -> np.ndarray:
 
 
 def _beginnings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
-    """Two surroundings by turns, each for one to three seconds from anywhere in it, with silence between."""
+    """Two surroundings by turns, each for one to four seconds from anywhere in it, with silence between."""
     sounds = [surroundings(pools, rng) for _ in range(2)]
     made, at = np.zeros(COUNT, np.float32), int(rng.choice([0, rng.integers(RATE_HZ)]))
     while at < COUNT - RATE_HZ // 4:
-        take = min(int(rng.uniform(1, 3) * RATE_HZ), COUNT - at)
+        take = min(int(rng.uniform(0.7, 4) * RATE_HZ), COUNT - at)
         begin = rng.integers(COUNT - take + 1)
         part = sounds[rng.integers(2)][begin : begin + take]
         made[at : at + take] = _unit(part) * _decibels(rng.uniform(*BEGINNING_LEVELS_DB))

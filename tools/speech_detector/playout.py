@@ -5,9 +5,22 @@ import numpy as np
 from features import HOP
 from net import DELAY
 
-BEGIN, END = 0.35, 0.15  # core/voice_activity/speech_detector.h
+BEGIN, END = 0.6, 0.3  # core/voice_activity/speech_detector.h
+FIRST_COUNTED = 9  # of the answers since the net was as new: k_first_counted
 FRAMES_A_SLOT, AHEAD_FRAMES, HANGOVER_FRAMES = 4, 8, 32
 LOUD_DB = -45.0  # the threshold of loudness that stood there before
+SILENT_DB, SILENT_FRAMES = -75.0, 50  # after so much near silence the net is as new: core/voice_activity/speech_detector.cpp
+
+
+def heard_parts(power_db: np.ndarray) -> list[tuple[int, int]]:
+    """(begin, end) of the frames that the net hears, from the power of each [T]: at each beginning it is as new."""
+    quiet = power_db < SILENT_DB
+    run = np.zeros(len(quiet), int)
+    for frame in np.flatnonzero(quiet):
+        run[frame] = run[frame - 1] + 1 if frame else 1
+    heard = run < SILENT_FRAMES
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], heard, [False]]).astype(int)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist()))
 
 
 def speech_frames(likelihood: np.ndarray, begin: float = BEGIN, end: float = END) -> np.ndarray:

@@ -21,7 +21,7 @@ RATE_HZ = 16000
 MOST_S = {False: 24, True: 60}  # of one file for training, and of one that is held out; from a sixth of its length on
 MOST_FILES = 600  # of one package for training, evenly taken
 SPEECH, SYLLABLES, MUSIC, NOISES, PLAYED = "speech", "syllables", "music", "noises", "played"
-PIECES, PIECES_HELD_OUT = 24, 24  # that each soundfont plays
+PIECES, PIECES_HELD_OUT = 96, 24  # that each soundfont plays
 # Package, what it holds, whether it is held out, the part of a path that a file must have, and one that it must not have.
 # Voices that announce (loudspeaker tests) and beeps among speech are left out by name.
 PACKAGES = (
@@ -37,7 +37,7 @@ PACKAGES = (
     ("klettres-data", SPEECH, True, "/klettres/", ()),
     ("gcin-voice", SYLLABLES, False, "/ogg/", ()),
     ("asc-music", MUSIC, False, "/music/", ()),
-    ("hyperrogue-music", MUSIC, False, ".ogg", ()),
+    ("hyperrogue-music", MUSIC, False, "/hr", ()),  # its other files are calls and noises
     ("singularity-music", MUSIC, False, ".ogg", ()),
     ("wesnoth-1.16-music", MUSIC, False, ".ogg", ()),
     ("lomiri-sounds", MUSIC, False, ".ogg", ()),
@@ -47,7 +47,7 @@ PACKAGES = (
     ("amoebax-data", MUSIC, False, "/music/", ()),
     ("ardentryst", MUSIC, False, "/Music/", ()),
     ("extremetuxracer-data", MUSIC, False, "/music/", ()),
-    ("fillets-ng-data", MUSIC, False, "/music/", ()),
+    ("fillets-ng-data", MUSIC, False, "/music/", ("ves-hs-papa",)),
     ("freedroidrpg-data", MUSIC, False, "/music/", ()),
     ("lincity-ng-data", MUSIC, False, "/music/", ()),
     ("lordsawar-data", MUSIC, False, "/music/", ()),

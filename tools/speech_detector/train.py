@@ -2,34 +2,47 @@
 
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
 import mixtures
+import playout
 import recordings
 import voices
-from features import features
-from net import DELAY, Detector
+from features import COUNT, HOP, features
+from net import DELAY, Detector, grown
 from program import Failure
 from training.run import Average, learning_rate
 
 CLIPS_A_SHARD = 250
 TRAINING = 1  # seeds the set
-BATCH = 48
+BATCH = 64  # clips
+SHORT_FRAMES = 350  # parts up to this length and longer ones are computed apart
+LETTERS = 600  # by a synthesiser
 RATE = 3e-3
 SPEECH_WEIGHT = 1.5  # a missed word is worse than a mouth that moves
-MOST_OFTEN = 6.0  # as often as another clip comes one that the weights which a training begins with get wrong
+MOST_OFTEN = 4.0  # as often as one that the net gets right comes a clip that it got wrong lately
 POOL_SEED = 5
 
 
 def synthetic_pool(work: Path, count: int) -> list[np.ndarray]:
     """Utterances by synthesisers, three of four by espeak-ng; kept in a file."""
-    path = work / "voices.npz"
+    return _kept_pool(work / "voices.npz", count, lambda k, rng: voices.spoken_by_flite(rng) if k % 4 == 0 else voices.spoken(rng))
+
+
+def letter_pool(work: Path) -> list[np.ndarray]:
+    """Letters and syllables by a synthesiser; kept in a file."""
+    return _kept_pool(work / "letters.npz", LETTERS, lambda _, rng: voices.letter(rng))
+
+
+def _kept_pool(path: Path, count: int, spoken: Callable[[int, np.random.Generator], np.ndarray]) -> list[np.ndarray]:
     if not path.exists():
         rng = np.random.default_rng(POOL_SEED)
-        said = [voices.spoken_by_flite(rng) if k % 4 == 0 else voices.spoken(rng) for k in range(count)]
+        said = [spoken(k, rng) for k in range(count)]
         path.parent.mkdir(parents=True, exist_ok=True)
         whole = np.round(np.clip(np.concatenate(said), -1, 1) * 32767).astype(np.int16)
         np.savez(path, samples=whole, ends=np.cumsum([len(s) for s in said]))
@@ -42,7 +55,7 @@ def pools(work: Path, utterances: int) -> mixtures.Pools:
         return [sound for _, sound in recordings.load(work, kind, False)]
 
     return mixtures.Pools(
-        of(recordings.SPEECH), synthetic_pool(work, utterances), of(recordings.SYLLABLES),
+        of(recordings.SPEECH), synthetic_pool(work, utterances), of(recordings.SYLLABLES) + letter_pool(work),
         of(recordings.MUSIC), of(recordings.PLAYED), of(recordings.NOISES),
     )  # fmt: skip
 
@@ -56,27 +69,67 @@ def make_data(work: Path, shards: int, utterances: int) -> None:
             continue
         made = made or pools(work, utterances)
         clips = [mixtures.clip(made, TRAINING, shard * CLIPS_A_SHARD + k) for k in range(CLIPS_A_SHARD)]
-        heard = np.stack([features(clip.samples) for clip in clips]).astype(np.float16)
+        parts = [(number, part) for number, clip in enumerate(clips) for part in parts_of(clip)]
         partial = path.with_suffix(".partial.npz")
-        np.savez(partial, heard=heard, speaks=[c.speaks for c in clips], weights=[c.weights for c in clips])
+        np.savez(
+            partial, clips=[number for number, _ in parts], frames=[len(part[0]) for _, part in parts],
+            heard=np.concatenate([part[0] for _, part in parts]).astype(np.float16),
+            speaks=np.concatenate([part[1] for _, part in parts]), weights=np.concatenate([part[2] for _, part in parts]),
+        )  # fmt: skip
         partial.rename(path)
         print(f"clips: shard {shard + 1} of {shards}", file=sys.stderr, flush=True)
 
 
-def load_data(work: Path) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """heard [N, T, C] float16, speaks and weights [N, T] float32."""
-    shards = [np.load(path) for path in sorted((work / "clips").glob("[0-9]*[0-9].npz"))]
+def parts_of(clip: mixtures.Clip) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(features, speaks, weights) of what a net that is as new hears, from silence to silence, as in a session."""
+    power_db = mixtures.frame_db(clip.samples)
+    return [
+        (features(clip.samples[begin * HOP : end * HOP]), clip.speaks[begin:end], clip.weights[begin:end])
+        for begin, end in playout.heard_parts(power_db)
+        if end - begin > DELAY and (power_db[begin:end] >= playout.SILENT_DB).any()
+    ]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Parts one after the other: heard [N, C] float16, speaks and weights [N] float32, and which frames each clip's parts are."""
+
+    heard: torch.Tensor
+    speaks: torch.Tensor
+    weights: torch.Tensor
+    clips: list[list[tuple[int, int]]]  # begin, end
+
+    def rows(self, parts: list[tuple[int, int]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """[B, T, C], [B, T], [B, T] of parts; nothing is asked for after the end of a shorter one."""
+        longest = max(end - begin for begin, end in parts)
+        heard = torch.zeros(len(parts), longest, COUNT)
+        speaks, weights = torch.zeros(len(parts), longest), torch.zeros(len(parts), longest)
+        for row, (begin, end) in enumerate(parts):
+            heard[row, : end - begin] = self.heard[begin:end]
+            speaks[row, : end - begin] = self.speaks[begin:end]
+            weights[row, : end - begin] = self.weights[begin:end]
+        return heard, speaks, weights
+
+
+def load_data(work: Path) -> Data:
+    shards = [dict(np.load(path)) for path in sorted((work / "clips").glob("[0-9]*[0-9].npz"))]
+    clips: list[list[tuple[int, int]]] = []
+    at = 0
+    for shard in shards:
+        first = len(clips)
+        clips += [[] for _ in range(shard["clips"].max() + 1)]
+        for number, frames in zip(shard["clips"], shard["frames"]):
+            clips[first + number].append((at, at + int(frames)))
+            at += int(frames)
     joined = [torch.from_numpy(np.concatenate([shard[name] for shard in shards])) for name in ("heard", "speaks", "weights")]
-    return joined[0], joined[1].float(), joined[2]
+    return Data(joined[0], joined[1].float(), joined[2], [parts for parts in clips if parts])
 
 
-def loss_of(net: Detector, heard: torch.Tensor, speaks: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    logits = net(heard)[:, DELAY:]
-    loss = torch.nn.functional.binary_cross_entropy_with_logits(
-        logits, speaks[:, :-DELAY], reduction="none"
-    )
+def losses_of(net: Detector, heard: torch.Tensor, speaks: torch.Tensor, weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What each part [B] adds to the loss, and how much was asked of it [B]."""
+    losses = torch.nn.functional.binary_cross_entropy_with_logits(net(heard)[:, DELAY:], speaks[:, :-DELAY], reduction="none")
     weights = weights[:, :-DELAY] * (1 + (SPEECH_WEIGHT - 1) * speaks[:, :-DELAY])
-    return (loss * weights).sum() / weights.sum()
+    return (losses * weights).sum(1), weights.sum(1)
 
 
 def trained(work: Path) -> dict[str, torch.Tensor]:
@@ -86,43 +139,54 @@ def trained(work: Path) -> dict[str, torch.Tensor]:
     return torch.load(work / "detector.pt", weights_only=True)
 
 
-@torch.no_grad()
-def shares(net: Detector, heard: torch.Tensor, speaks: torch.Tensor, weights: torch.Tensor) -> np.ndarray:
-    """How likely each clip [N] is drawn: the more, the more of it the net gets wrong."""
-    wrong = []
-    for begin in range(0, len(heard), 2 * BATCH):
-        part = slice(begin, begin + 2 * BATCH)
-        logits = net(heard[part].float())[:, DELAY:]
-        losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, speaks[part, :-DELAY], reduction="none")
-        wrong.append(((losses * weights[part, :-DELAY]).sum(1) / (weights[part, :-DELAY].sum(1) + 1)).numpy())
-    losses = np.concatenate(wrong)
-    often = np.clip(1 + losses / losses.mean(), 1, MOST_OFTEN)
+def shares(lately: np.ndarray) -> np.ndarray:
+    """How likely each clip [N] is drawn, from its loss when it was drawn last: the more, the more of it the net got wrong.
+
+    nan: it was not drawn yet.
+    """
+    mean = 1.0 if np.isnan(lately).all() else np.nanmean(lately)
+    often = np.clip(1 + np.nan_to_num(lately, nan=mean) / mean, 1, MOST_OFTEN)
     return often / often.sum()
 
 
+def backward(net: Detector, data: Data, chosen: np.ndarray) -> np.ndarray:
+    """Adds the gradient of the mean loss over clips; each one's own mean loss [B]."""
+    parts = [(row, part) for row, clip in enumerate(chosen) for part in data.clips[clip]]
+    groups = [[p for p in parts if (p[1][1] - p[1][0] <= SHORT_FRAMES) == short] for short in (True, False)]
+    lost, asked = np.zeros(len(chosen)), np.full(len(chosen), 1e-3)
+    # Of both groups together, before the first is computed.
+    whole = sum(float((data.weights[b:e] * (1 + (SPEECH_WEIGHT - 1) * data.speaks[b:e])).sum()) for _, (b, e) in parts)
+    for group in filter(None, groups):
+        losses, weights = losses_of(net, *data.rows([part for _, part in group]))
+        (losses.sum() / whole).backward()
+        np.add.at(lost, [row for row, _ in group], losses.detach().numpy())
+        np.add.at(asked, [row for row, _ in group], weights.numpy())
+    return lost / asked
+
+
 def train(work: Path, steps: int, begin_with: Path | None = None, rate: float = RATE) -> None:
-    """All steps, from nothing or from another net's weights; then what these get wrong comes more often."""
+    """All steps, from nothing or from another net's weights, which may be smaller; what it gets wrong comes more often."""
     torch.manual_seed(7)
-    heard, speaks, weights = load_data(work)
-    net, often = Detector(), None
+    data, net = load_data(work), Detector()
     if begin_with:
-        net.load_state_dict(torch.load(begin_with, weights_only=True))
-        often = shares(net, heard, speaks, weights)
+        net.load_state_dict(grown(torch.load(begin_with, weights_only=True)))
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=1e-3)
     average = Average(net, 0.99)
+    lately = np.full(len(data.clips), np.nan)
     started_s, losses = time.monotonic(), []
     for step in range(steps):
+        if step % 25 == 0:
+            often = shares(lately)
         rng = np.random.default_rng([step, 77])
-        chosen = torch.from_numpy(rng.choice(len(heard), BATCH, p=often))
+        chosen = rng.choice(len(data.clips), BATCH, replace=False, p=often)
         for group in optimiser.param_groups:
             group["lr"] = learning_rate(step, steps, rate)
         optimiser.zero_grad(set_to_none=True)
-        loss = loss_of(net, heard[chosen].float(), speaks[chosen], weights[chosen])
-        loss.backward()
+        lately[chosen] = backward(net, data, chosen)
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimiser.step()
         average.update(net, step)
-        losses.append(loss.item())
+        losses.append(lately[chosen].mean())
         if (step + 1) % 25 == 0:
             print(f"train: step {step + 1}/{steps} {time.monotonic() - started_s:.0f} s loss {np.mean(losses[-25:]):.4f}", file=sys.stderr, flush=True)
             torch.save(average.state, work / "detector.pt")

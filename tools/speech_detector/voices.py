@@ -37,6 +37,27 @@ def spoken_by_flite(rng: np.random.Generator) -> np.ndarray:
     return flite.speak(texts.training_text(rng), rng, tuple(v for v in flite.VOICES if v != FLITE_HELD_OUT))
 
 
+def letter(rng: np.random.Generator) -> np.ndarray:
+    """A letter or a syllable alone, by espeak-ng, from as fast as in a word to as slow as for somebody who learns it."""
+    consonants, vowels = [*"bdfghjklmnprstvz", "ch", "sh"], [*"aeiou", "ai", "au", "ei"]
+    while True:
+        manner = demo_voices.training_manner(rng)
+        kind = rng.random()
+        text = rng.choice(vowels) if kind < 0.3 else rng.choice([*"abcdefghijklmnopqrstuvwxyz"])
+        if kind > 0.6:
+            text = rng.choice(consonants) + rng.choice(vowels)
+        voice = manner.voice
+        if rng.random() < SHARE_OF_LANGUAGES:
+            voice = f"{rng.choice(LANGUAGES)}+{voice.split('+')[1]}"
+        try:
+            said = espeak.speak(text, voice, int(rng.integers(80, 180)), manner.pitch, manner.pitch_range)
+        except ValueError:
+            continue
+        sound = soxr.resample(said.samples, said.rate_hz * manner.size, RATE_HZ)
+        if np.abs(sound).max(initial=0) > 0.01:
+            return sound
+
+
 def held_out() -> list[np.ndarray]:
     """Held-out sentences by held-out voices."""
     said = []

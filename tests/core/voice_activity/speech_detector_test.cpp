@@ -142,6 +142,8 @@ TEST_CASE("noise of any colour, hum, tones and chords are not speech, however lo
       {"blue noise", noise(0, true)},
       {"hum, 50 Hz", hum(50)},
       {"hum, 60 Hz", hum(60)},
+      {"hum, 100 Hz", hum(100)},
+      {"hum, 120 Hz", hum(120)},
       {"tone, 440 Hz", [](double t) { return sine(440, t); }},
       {"tone, 3 kHz", [](double t) { return sine(3000, t); }},
       {"chord", chord(220)}};
