@@ -1,6 +1,6 @@
 // One WebSocket connection, of either end, as a coroutine uses it: receive() and send(), with
-// bounded queues between them and the network. A reader and a writer coroutine of its own serve it,
-// so that abandoning a receive() loses no frame. A peer that was silent for 20 s is pinged; one that
+// bounded queues between them and the network. A reader and a writer of its own serve it, so that
+// abandoning a receive() loses no frame. A peer that was silent for 20 s is pinged; one that
 // stays silent for 40 s counts as gone; a frame that cannot be written within 20 s ends the
 // connection. Used from one I/O thread only; destroying it ends the connection at once.
 #pragma once
