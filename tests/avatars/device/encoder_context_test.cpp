@@ -25,6 +25,7 @@ extern "C" {
 #include "tests/gpu/cuda/device_memory.h"
 #ifdef NAVTALK_EMULATE_CUDA
 #include "tests/fakes/fake_cuda_library.h"
+#include "tests/fakes/fake_nvenc.h"
 #endif
 
 using namespace navtalk;
@@ -123,6 +124,7 @@ std::unique_ptr<H264Stream> nvenc(std::optional<DeviceSource> source, std::strin
 TEST_CASE("pictures that NVENC takes from the device's memory are as good as those of the host") {
 #ifdef NAVTALK_EMULATE_CUDA
   tests::fake_driver();
+  tests::fake_nvenc() = {};
 #endif
   NAVTALK_NEEDS_DEVICE();
   const EncoderContext own = cuda::encoder_context(0);

@@ -42,7 +42,7 @@ Noted& noted() {
 }
 
 c10::Device made_device() { return {k_made, 0}; }
-c10::Stream stream(c10::StreamId id) { return {c10::Stream::UNSAFE, made_device(), id}; }
+c10::Stream stream(c10::StreamId id) { return c10::Stream(c10::Stream::UNSAFE, made_device(), id); }
 
 struct MadeDevice : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return k_made; }
