@@ -13,9 +13,10 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1))
 ROW = {"name": "frame", "precision": "fp16", "way": "graphs", "clock": "events", "batch": 1, "median": 2.0}
 DONE = "exit 0\n"
-# Tells that it has begun, and on SIGTERM what it has measured until then.
+# Tells that it has begun, and on SIGTERM what it has measured until then. In a shell of its own: bash may run the trap while the output
+# of a command of its own is still redirected.
 LONG = """trap 'echo "{rows}"; exit 143' TERM
-echo begun >"$BEGUN"
+(echo begun >"$BEGUN")
 while :; do sleep 0.1; done
 """.replace("{rows}", json.dumps({"rows": [ROW]}).replace('"', '\\"'))
 # Of the nets: tries, writes weights, and measures without end.
