@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "avatars/bundle/device_frame.h"
 #include "avatars/bundle/face_finish.h"
@@ -47,6 +48,15 @@ Image copy_of(ConstImageView part) {
   return image;
 }
 
+// As a device holds it: the chroma of 2x2 pixels is one.
+Image with_chroma_of_video(const Image& frame) {
+  std::vector<std::uint8_t> nv12(yuv420_bytes(frame.width, frame.height));
+  bgr_to_nv12(frame.view(), nv12.data());
+  Image image(frame.width, frame.height);
+  nv12_to_bgr(nv12.data(), image.view());
+  return image;
+}
+
 void show(ImageView frame, const Bundle& avatar, std::int64_t index,
           const NdArray<std::uint8_t>& face, float lips) {
   const AvatarFace& place = *avatar.face(index);
@@ -76,11 +86,13 @@ I420Picture as_i420(std::span<const std::uint8_t> nv12, int width, int height) {
 }
 
 LivePictures::LivePictures(std::shared_ptr<const Bundle> avatar, std::shared_ptr<SharedClip> clip,
-                           int width, int kbit_per_s, const LiveEncoders& encoders)
+                           int width, int kbit_per_s, const LiveEncoders& encoders,
+                           bool finished_on_device)
     : avatar_(std::move(avatar)),
       clip_(std::move(clip)),
       width_(width_of(*avatar_, width)),
       height_(height_of(*avatar_, width)),
+      finished_on_device_(finished_on_device && finishes_on_device(avatar_->info())),
       encoder_(encoders.open(
           {.width = width_, .height = height_, .fps = k_live_rate, .kbit_per_s = kbit_per_s})) {}
 
@@ -127,7 +139,10 @@ I420Picture LivePictures::scaled(const Image& frame) const {
     return picture;
   }
   Image resized(width_, height_, frame.channels);
-  resize(frame.view(), resized.view(), Interpolation::linear);
+  if (finished_on_device_)
+    resize(with_chroma_of_video(frame).view(), resized.view(), Interpolation::linear);
+  else
+    resize(frame.view(), resized.view(), Interpolation::linear);
   bgr_to_i420(resized.view(), picture.bytes.data());
   return picture;
 }

@@ -28,9 +28,11 @@ I420Picture as_i420(std::span<const std::uint8_t> nv12, int width, int height);
 class LivePictures : public EngineAvatar {
  public:
   // `clip` is the avatar's; sessions may share it. `width` in pixels, 0: the avatar's; the height
-  // follows, and both are even. Error{invalid} for a width that is not from 16 to 4096.
+  // follows, and both are even. `finished_on_device`: a device makes the pictures for which placed() says how; those that are made
+  // here are then scaled as it scales, so that nothing but the mouth changes between the two. Error{invalid} for a width that is not
+  // from 16 to 4096.
   LivePictures(std::shared_ptr<const Bundle> avatar, std::shared_ptr<SharedClip> clip, int width,
-               int kbit_per_s, const LiveEncoders& encoders = {});
+               int kbit_per_s, const LiveEncoders& encoders = {}, bool finished_on_device = false);
 
   int width() const { return width_; }
   int height() const { return height_; }
@@ -60,6 +62,7 @@ class LivePictures : public EngineAvatar {
   const std::shared_ptr<const Bundle> avatar_;
   const std::shared_ptr<SharedClip> clip_;
   const int width_, height_;
+  const bool finished_on_device_;
   const std::unique_ptr<H264Stream> encoder_;
   LiveHearing hearing_{};
 };

@@ -140,6 +140,7 @@ class Bench {
     }
   }
 
+  bool has_rows() const { return !rows_.empty(); }
   void print() const {
     auto list = nlohmann::ordered_json::array();
     std::vector<std::vector<std::string>> cells;
@@ -299,7 +300,13 @@ void run(const Options& options) {
   }
   const ModelFiles files = find_model_files(models);
   Bench bench(options, files, stop.token());
-  bench.run();
+  try {
+    bench.run();
+  } catch (...) {
+    if (bench.has_rows())
+      bench.print();  // what was measured until a time limit, or until memory was short
+    throw;
+  }
   bench.print();
 }
 

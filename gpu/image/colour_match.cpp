@@ -27,20 +27,24 @@ struct SeamSums {
   double mean(std::size_t c) const {
     return static_cast<double>(sum[c]) / static_cast<double>(count);
   }
+  // count * count times the variance, exactly: of k_most_seam levels it still fits.
+  std::uint64_t spread(std::size_t c) const { return count * squares[c] - sum[c] * sum[c]; }
+  // The deviation is less than one level.
+  bool flat(std::size_t c) const { return spread(c) < count * count; }
   double deviation(std::size_t c) const {
-    const double square = static_cast<double>(squares[c]) / static_cast<double>(count);
-    return std::sqrt(std::max(0.0, square - mean(c) * mean(c)));
+    return std::sqrt(static_cast<double>(spread(c))) / static_cast<double>(count);
   }
 };
 
 using Levels = std::array<std::uint8_t, k_levels>;
 
-// What becomes of each level.
-Levels levels(double from_mean, double from_deviation, double to_mean, double to_deviation) {
-  const bool flat = from_deviation < 1 || to_deviation < 1;
-  const double gain =
-      flat ? 1 : std::clamp(to_deviation / from_deviation, 1 / k_most_gain, k_most_gain);
-  const double shift = std::clamp(to_mean - from_mean, -k_most_shift, k_most_shift);
+// What becomes of each level of that channel.
+Levels levels(const SeamSums& from, const SeamSums& to, std::size_t c) {
+  const double from_mean = from.mean(c);
+  const double gain = from.flat(c) || to.flat(c) ? 1
+                                                 : std::clamp(to.deviation(c) / from.deviation(c),
+                                                              1 / k_most_gain, k_most_gain);
+  const double shift = std::clamp(to.mean(c) - from_mean, -k_most_shift, k_most_shift);
   Levels result{};
   for (int level = 0; level < k_levels; ++level) {
     const double value = (level - from_mean) * gain + from_mean + shift;
@@ -65,11 +69,9 @@ void match_colours(ImageView face, ConstImageView frame, ConstImageView mask) {
       wanted.add(frame.at(x, y));
     }
   }
-  if (generated.count < k_least_seam) return;
+  if (generated.count < k_least_seam || generated.count > k_most_seam) return;
   std::array<Levels, k_channels> tables{};
-  for (std::size_t c = 0; c < k_channels; ++c)
-    tables[c] =
-        levels(generated.mean(c), generated.deviation(c), wanted.mean(c), wanted.deviation(c));
+  for (std::size_t c = 0; c < k_channels; ++c) tables[c] = levels(generated, wanted, c);
   for (int y = 0; y < face.height; ++y) {
     std::uint8_t* pixel = face.row(y);
     for (int x = 0; x < face.width; ++x, pixel += k_channels)

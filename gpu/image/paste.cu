@@ -275,8 +275,9 @@ __global__ void seam_kernel(const __grid_constant__ Batch batch) {
     atomicAdd(&match->sums[self], static_cast<unsigned long long>(block_sums[self]));
 }
 
-__device__ double deviation(double sum, double squares, double count) {
-  return sqrt(fmax(0.0, squares * count - sum * sum)) / count;
+// Whole numbers, as whether a deviation is below one level must not depend on how it was rounded.
+__device__ unsigned long long spread(const unsigned long long* sums, int sum, int squares) {
+  return sums[squares] * sums[0] - sums[sum] * sums[sum];
 }
 
 // A face a block, a level a thread.
@@ -284,19 +285,22 @@ __global__ void levels_kernel(const __grid_constant__ Batch batch) {
   auto* match = static_cast<Match*>(batch.paste[blockIdx.x].face.match);
   if (match == nullptr) return;
   const int self = static_cast<int>(threadIdx.x);
-  const auto count = static_cast<double>(match->sums[0]);
+  const unsigned long long pixels = match->sums[0];
+  const auto count = static_cast<double>(pixels);
   for (int c = 0; c < 3; ++c) {
-    if (count < k_least_seam) {
+    if (pixels < k_least_seam || pixels > k_most_seam) {
       match->levels[c][self] = static_cast<std::uint8_t>(self);
       continue;
     }
     const auto face = static_cast<double>(match->sums[1 + c]),
                frame = static_cast<double>(match->sums[7 + c]);
-    const double has = deviation(face, static_cast<double>(match->sums[4 + c]), count),
-                 wanted = deviation(frame, static_cast<double>(match->sums[10 + c]), count);
+    const unsigned long long has = spread(match->sums, 1 + c, 4 + c),
+                             wanted = spread(match->sums, 7 + c, 10 + c);
     double gain = 1;
-    if (has >= 1 && wanted >= 1)
-      gain = fmin(fmax(wanted / has, 1.0 / k_most_gain), double{k_most_gain});
+    if (has >= pixels * pixels && wanted >= pixels * pixels)
+      gain = fmin(
+          fmax(sqrt(static_cast<double>(wanted) / static_cast<double>(has)), 1.0 / k_most_gain),
+          double{k_most_gain});
     const double shift =
         fmin(fmax((frame - face) / count, -double{k_most_shift}), double{k_most_shift});
     const double mean = face / count;

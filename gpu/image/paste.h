@@ -34,7 +34,7 @@ struct FacePaste {
 };
 
 // All frames are width x height, both even. Outside the 2x2 pixels that a face touches the output is the frame's own bytes; inside,
-// bytes are within one level of the twin's. Colours that are matched may differ more where a deviation is at its threshold.
+// bytes are within one level of the twin's.
 void paste_faces(std::span<const FacePaste> faces, int width, int height, Format format,
                  int face_channels, Stream stream);
 

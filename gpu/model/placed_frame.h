@@ -20,8 +20,7 @@ struct FrameContent {
   NdArray<float> latent{};           // [1,8,32,32]
 };
 
-// Pasting and scaling together are within two levels of compose() and resize(), one each; a lone one within one. paste.h tells of
-// colours that are matched.
+// Pasting and scaling together are within two levels of compose() and resize(), one each; a lone one within one.
 struct PlacedFrame {
   std::weak_ptr<const void> avatar{};  // with `frame`, names the frame: two avatars share no owner
   std::int64_t frame = 0;

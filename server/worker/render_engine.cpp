@@ -121,6 +121,7 @@ class Renderer {
                      .vae_encoder = false}));
     if (on_gpu()) memory_->loaded();
     const ModelInfo& info = model_->info();
+    finishes_pictures_ = info.pictures_on_device;
     if (const auto gpu = encoders_.codes_from();
         gpu && info.pictures_on_device && *gpu != info.finishing_gpu)
       log::warn(
@@ -236,8 +237,9 @@ class Renderer {
   std::shared_ptr<LiveAvatar> open_live(const std::string& id, const LiveRequest& request) {
     const LoadedBundle bundle = loaded(id).value();
     const std::shared_ptr<const Bundle>& avatar = bundle.bundle;
-    return rendered_avatar(std::make_shared<LivePictures>(
-        avatar, bundle.clip->open(), request.width, request.kbit_per_s, encoders_));
+    return rendered_avatar(std::make_shared<LivePictures>(avatar, bundle.clip->open(),
+                                                          request.width, request.kbit_per_s,
+                                                          encoders_, finishes_pictures_));
   }
 
  private:
@@ -341,7 +343,8 @@ class Renderer {
   const LiveEncoders encoders_;
   Guarded<std::optional<LatentOptions>> latents_;
   std::optional<Model> model_;
-  bool paused_ = false;  // the model's weights are in host memory
+  std::atomic<bool> finishes_pictures_ = false;  // the device of the nets that were loaded last
+  bool paused_ = false;                          // the model's weights are in host memory
   Guarded<std::optional<FaceModel>> face_model_;
   Guarded<std::map<std::string, LoadedBundle>> avatars_;
   // Of a GPU.

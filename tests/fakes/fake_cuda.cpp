@@ -6,13 +6,18 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 namespace {
 
 navtalk::tests::FakeCuda fake;
-thread_local void* current;
+thread_local std::vector<void*> entered;  // the last one is current
+char primary[2];                          // whose addresses are the contexts of the GPUs
 
-constexpr int k_not_supported = 801, k_invalid_value = 1, k_out_of_memory = 2;
+void* current() { return entered.empty() ? nullptr : entered.back(); }
+
+constexpr int k_not_supported = 801, k_invalid_value = 1, k_out_of_memory = 2,
+              k_invalid_device = 101, k_invalid_context = 201;
 constexpr int k_texture_alignment = 14, k_host = 1, k_device = 2;
 
 using Pointer = unsigned long long;  // CUdeviceptr
@@ -41,7 +46,10 @@ struct Copy {
 
 extern "C" {
 
-navtalk::tests::FakeCuda* fake_cuda() { return &fake; }
+navtalk::tests::FakeCuda* fake_cuda() {
+  fake.current = current;
+  return &fake;
+}
 
 int cuInit(unsigned) { return 0; }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
@@ -50,11 +58,42 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   return 0;
 }
 int cuCtxPushCurrent_v2(void* context) {
-  current = context;
+  if (fake.enter_result == 0) entered.push_back(context);
   return fake.enter_result;
 }
 int cuCtxPopCurrent_v2(void** context) {
-  *context = current;
+  if (entered.empty()) return k_invalid_context;
+  *context = entered.back();
+  entered.pop_back();
+  return 0;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  if (ordinal < 0 || ordinal >= static_cast<int>(sizeof primary)) return k_invalid_device;
+  *device = ordinal;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  *context = &primary[device];
+  fake.begun |= 1 << device;
+  ++fake.retained;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  --fake.retained;
+  return 0;
+}
+int cuStreamCreate(void** stream, unsigned) {
+  if (current() == nullptr) return k_invalid_context;
+  if (fake.stream_result != 0) return fake.stream_result;
+  fake.stream_context = current();
+  ++fake.streams;
+  *stream = new char;
+  return 0;
+}
+int cuStreamDestroy_v2(void* stream) {
+  if (current() == nullptr) return k_invalid_context;
+  delete static_cast<char*>(stream);
+  --fake.streams;
   return 0;
 }
 int cuMemAlloc_v2(Pointer* memory, std::size_t bytes) {
@@ -73,7 +112,7 @@ int cuMemcpy2DAsync_v2(const Copy* copy, void* stream) {
   if (copy->to.kind != k_device) return k_invalid_value;
   if (fake.copy_result != 0) return fake.copy_result;
   copy->from.kind == k_device ? ++fake.within : ++fake.uploads;
-  fake.context = current;
+  fake.context = current();
   fake.stream = stream;
   for (std::size_t y = 0; y < copy->height; ++y)
     std::memcpy(copy->to.row(y), copy->from.row(y), copy->width);
@@ -101,14 +140,12 @@ REFUSED(cuCtxSetLimit)
 REFUSED(cuDestroyExternalMemory)
 REFUSED(cuDestroyExternalSemaphore)
 REFUSED(cuDeviceComputeCapability)
-REFUSED(cuDeviceGet)
 REFUSED(cuDeviceGetCount)
 REFUSED(cuDeviceGetName)
 REFUSED(cuDeviceGetUuid)
 REFUSED(cuDevicePrimaryCtxGetState)
 REFUSED(cuDevicePrimaryCtxRelease)
 REFUSED(cuDevicePrimaryCtxReset)
-REFUSED(cuDevicePrimaryCtxRetain)
 REFUSED(cuDevicePrimaryCtxSetFlags)
 REFUSED(cuEGLStreamConsumerDisconnect)
 REFUSED(cuEGLStreamProducerConnect)
@@ -156,8 +193,6 @@ REFUSED(cuModuleLoadData)
 REFUSED(cuModuleUnload)
 REFUSED(cuSignalExternalSemaphoresAsync)
 REFUSED(cuStreamAddCallback)
-REFUSED(cuStreamCreate)
-REFUSED(cuStreamDestroy_v2)
 REFUSED(cuStreamQuery)
 REFUSED(cuTexObjectCreate)
 REFUSED(cuTexObjectDestroy)

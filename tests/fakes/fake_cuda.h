@@ -11,6 +11,11 @@ struct FakeCuda {
   std::atomic<int> within = 0, uploads = 0;  // copies of a plane, from the device and from the host
   std::atomic<int> allocated = 0;            // blocks of the device's memory
   std::atomic<void*> context{}, stream{};    // of the last copy
+  std::atomic<int> retained = 0, streams = 0;  // primary contexts and streams that are held
+  std::atomic<int> stream_result = 0;          // of making a stream
+  std::atomic<void*> stream_context{};         // in which the last one was made
+  int begun = 0;                               // bits of the GPUs whose primary context ever began
+  void* (*current)() = nullptr;                // the calling thread's context
 };
 
 }  // namespace navtalk::tests

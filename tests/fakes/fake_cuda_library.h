@@ -16,7 +16,8 @@ inline FakeCuda& fake_driver() {
   const auto find = reinterpret_cast<FakeCuda* (*)()>(::dlsym(file, "fake_cuda"));
   REQUIRE(find != nullptr);
   FakeCuda& fake = *find();
-  fake.enter_result = fake.copy_result = 0;
+  fake.enter_result = fake.copy_result = fake.stream_result = 0;
+  fake.begun = 0;
   fake.within = fake.uploads = 0;
   return fake;
 }

@@ -8,7 +8,6 @@
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
-#include "gpu/cuda/encoder_context.h"
 #include "tests/avatars/device/device_model.h"
 #include "tests/fakes/fake_cuda_library.h"
 #include "tests/fakes/fake_nvenc.h"
@@ -19,8 +18,6 @@ using namespace std::chrono_literals;
 using tests::fake_nvenc;
 
 namespace {
-
-int context, stream;  // whose addresses are the handles
 
 struct Told {
   std::vector<std::string> lines{};
@@ -39,14 +36,6 @@ std::shared_ptr<LivePictures> session_with(const LiveEncoders& encoders, int wid
 }
 
 }  // namespace
-
-namespace navtalk::cuda {
-
-EncoderContext encoder_context(int) {
-  return {.context = &context, .stream = std::shared_ptr<void>(&stream, [](void*) {})};
-}
-
-}  // namespace navtalk::cuda
 
 TEST_CASE("NVENC is fed from the GPU's memory, else through the host, and why is told") {
   tests::fake_driver();

@@ -5,9 +5,11 @@
 #include "avatars/bundle/bundle_files.h"
 #include "avatars/live/live_nets.h"
 #include "avatars/live/live_pictures.h"
+#include "core/media/encode/video_writer.h"
 #include "gpu/image/color.h"
 #include "tests/avatars/device/device_model.h"
 #include "tests/gpu/image/pasted_by_twins.h"
+#include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace navtalk::test;
@@ -15,12 +17,43 @@ using namespace std::chrono_literals;
 
 namespace {
 
+std::shared_ptr<LivePictures> session_of(const std::shared_ptr<const Bundle>& avatar, int width,
+                                         const std::filesystem::path& frames) {
+  const AvatarInfo& info = avatar->info();
+  return std::make_shared<LivePictures>(
+      avatar, std::make_shared<SharedClip>(Clip(frames, info.width, info.height)), width, 1000,
+      LiveEncoders(), true);
+}
 // `width` 0: the avatar's.
 std::shared_ptr<LivePictures> session_of(const std::shared_ptr<const Bundle>& avatar, int width) {
-  const AvatarInfo& info = avatar->info();
-  Clip clip(demo_of_device() / "avatars/ada" / k_frames_file, info.width, info.height);
-  return std::make_shared<LivePictures>(avatar, std::make_shared<SharedClip>(std::move(clip)),
-                                        width, 1000);
+  return session_of(avatar, width, demo_of_device() / "avatars/ada" / k_frames_file);
+}
+
+// A clip of colours that meet at odd columns and rows, at their fullest; its pictures come back as they were.
+void write_saturated_clip(const std::filesystem::path& file, int width, int height, int frames) {
+  VideoWriter writer({.path = file, .width = width, .height = height, .lossless_rgb = true});
+  Image picture(width, height);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) picture.view().at(x, y)[((x + 1) / 4 + (y + 1) / 6) % 3] = 255;
+  for (int i = 0; i < frames; ++i) writer.write(picture.view());
+  writer.finish();
+}
+
+// The furthest of two pictures' bytes for which no pixel in `changed` counts.
+int furthest_outside(const Box& changed, const I420Picture& a, const I420Picture& b) {
+  REQUIRE(a.bytes.size() == b.bytes.size());
+  const auto plane = [&](const std::uint8_t* one, const std::uint8_t* other, int scale) {
+    int most = 0;
+    for (int y = 0; y < a.height / scale; ++y)
+      for (int x = 0; x < a.width / scale; ++x) {
+        const Box pixels{x * scale, y * scale, (x + 1) * scale, (y + 1) * scale};
+        if (!intersection(pixels, changed).empty()) continue;
+        const std::ptrdiff_t at = std::ptrdiff_t{y} * (a.width / scale) + x;
+        most = std::max(most, std::abs(int{one[at]} - int{other[at]}));
+      }
+    return most;
+  };
+  return std::max({plane(a.y(), b.y(), 1), plane(a.u(), b.u(), 2), plane(a.v(), b.v(), 2)});
 }
 
 // A window of even noise, another for each seed.
@@ -186,4 +219,46 @@ TEST_CASE(
   const auto still = session_of(avatar, 0)->still(frame);
   CHECK(furthest_level(first.bytes, still.bytes) > furthest_level(faded.bytes, still.bytes));
   CHECK(furthest_level(small.bytes, session_of(avatar, 128)->still(frame).bytes) > 3);
+}
+
+TEST_CASE("nothing but the mouth changes when somebody begins to speak, whatever the width") {
+  Model model = device_model(64 << 20);
+  LiveNets nets([&]() -> Model& { return model; });
+  const auto avatar = ada_of_device();
+  const AvatarInfo& info = avatar->info();
+  const tests::TemporaryDirectory folder;
+  write_saturated_clip(folder / "frames.mp4", info.width, info.height, 12);
+  const auto session = session_of(avatar, GENERATE(0, 128, 774), folder / "frames.mp4");
+  const int width = session->width();
+  const ClipFrame frame{.index = 9}, passing{.index = 9, .before = 3, .weight = 0.5F};
+  const std::vector<std::int16_t> sound(20 * 640, 900);
+  const auto asked = [&](const ClipFrame& shown) {
+    return PictureRequest{.session = 1,
+                          .avatar = session,
+                          .time = 360ms,
+                          .frame = shown,
+                          .sound = {.samples = sound, .first = 9 * 640, .rate_hz = 16000}};
+  };
+  const std::vector<PictureRequest> batch{asked(frame), asked(passing)};
+  const auto made = nets.make(batch, [] {}).pictures;
+  const double scale = static_cast<double>(width) / info.width;
+  const auto place = [&](int index) {
+    const AvatarFace& face = *avatar->face(index);
+    const Box& box = face.placement.box;
+    // What a scaled pixel and the chroma of four are made of.
+    const int reach = 4 + static_cast<int>(2 * scale);
+    return Box{static_cast<int>(box.x1 * scale) - reach, static_cast<int>(box.y1 * scale) - reach,
+               static_cast<int>(box.x2 * scale) + reach, static_cast<int>(box.y2 * scale) + reach};
+  };
+  INFO("width " << width << " of " << info.width);
+  const I420Picture idle = session->still(frame);
+  CHECK(furthest_outside(place(9), on_host(made.at(0)()), idle) <= 1);
+  CHECK(furthest_outside({}, on_host(made.at(0)()), idle) > 10);  // the mouth
+  // The clips hold the same, so that passing from one into the other changes nothing.
+  Box both = place(9);
+  const Box before = place(3);
+  both = {std::min(both.x1, before.x1), std::min(both.y1, before.y1), std::max(both.x2, before.x2),
+          std::max(both.y2, before.y2)};
+  CHECK(furthest_outside(both, on_host(made.at(1)()), idle) <= 1);
+  CHECK(furthest_outside({}, session->still(passing), idle) == 0);
 }

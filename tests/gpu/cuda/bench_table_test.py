@@ -71,6 +71,8 @@ class Table(unittest.TestCase):
         self.assertEqual(lines[5], ["navtalk", "fp16", "graphs", "8", "0.500", "0.750", "0.004", "1.250", "800.0", "3.20x", "of", "Python"])
         self.assertEqual(lines[6], ["navtalk", "fp16", "launches", "2", "0.250", "-", "-", "0.500", "2000.0"])
         self.assertEqual(lines[7], ["navtalk", "fp16", "pipeline", "8", "0.600", "0.800", "-", "2.000", "500.0"])
+        # 625 pictures a second, by the host's clock, of which a session shows 25.
+        self.assertEqual(lines[-1][:11], ["live", "sessions", "of", "25", "pictures", "a", "second:", "25", "at", "most,", "by"])
 
     def test_without_results_there_is_no_table(self):
         self.assertEqual(self.lines(), [])

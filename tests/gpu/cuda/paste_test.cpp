@@ -12,6 +12,7 @@
 #include "gpu/kernels/maps.h"
 #include "tests/gpu/cuda/device_memory.h"
 #include "tests/gpu/cuda/furthest.h"
+#include "tests/gpu/image/deviation_of_one.h"
 #include "tests/gpu/image/noise.h"
 #include "tests/gpu/image/pasted_by_twins.h"
 
@@ -131,6 +132,42 @@ TEST_CASE("faces are pasted within one level of the way through BGR, and nothing
                                            finish_of(i))) <= 1);
   }
   CHECK(outs.back().get() == frames.back());
+}
+
+TEST_CASE("a face at the threshold of its deviation gets the same colours from both twins") {
+  NAVTALK_NEEDS_DEVICE();
+  const int seam = static_cast<int>(tests::k_deviation_of_one.size());
+  const bool below = GENERATE(false, true);
+  const std::vector<std::uint8_t> frame = frame_of(77, k_face, k_face);
+  const Case row{{0, 0, k_face, k_face}, {0, 0, k_face, k_face}, std::nullopt};
+  Image mask(k_face, k_face, 1);
+  for (int y = 0; y < k_face; ++y) std::fill_n(mask.view().row(y), k_face, y < seam ? 128 : 255);
+  const tests::DeviceMemory device_frame(frame), device_mask(mask.pixels);
+  for (int base = 36; base <= 156; base += 5) {
+    INFO("about level " << base << (below ? ", below" : ", at it"));
+    std::vector<float> decoded(static_cast<std::size_t>(k_face) * k_face * k_channels);
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      const std::size_t y = i / k_channels / k_face;
+      const int level =
+          y >= tests::k_deviation_of_one.size()
+              ? 250
+              : base + (below && i < k_channels ? 1 : tests::k_deviation_of_one.at(y));
+      decoded[i] = static_cast<float>(level) / 127.5F - 1.0F;
+    }
+    const tests::DeviceMemory face(tests::bytes_of(decoded)), out(frame.size()),
+        match(cuda::k_match_bytes);
+    const cuda::FacePaste paste{.frame = device_frame.data(),
+                                .out = out.data(),
+                                .face = face.data(),
+                                .mask = device_mask.data(),
+                                .mask_stride = k_face,
+                                .mask_region = {0, 0, k_face, k_face},
+                                .placement = {row.box, row.crop_box},
+                                .match = match.data()};
+    cuda::paste_faces({&paste, 1}, k_face, k_face, cuda::Format::fp32, k_channels, nullptr);
+    CHECK(furthest(out.get(), expected(frame, k_face, k_face, decoded, row, mask,
+                                       {.finish = {.match_colour = true}})) <= 1);
+  }
 }
 
 TEST_CASE("faces in fp16 are pasted in place, more than one launch holds") {

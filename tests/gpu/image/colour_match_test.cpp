@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "gpu/image/compose.h"
+#include "tests/gpu/image/deviation_of_one.h"
 #include "tests/gpu/image/noise.h"
 
 namespace navtalk {
@@ -77,6 +78,31 @@ TEST_CASE("without a seam nothing is matched") {
   mask.pixels[k_least_seam - 1] = 7;
   match_colours(face.view(), frame.view(), mask.view());
   CHECK_FALSE(face == before);
+}
+
+TEST_CASE("a deviation of exactly one level is scaled, and one below it is not") {
+  const int size = 64, seam = static_cast<int>(tests::k_deviation_of_one.size());
+  Image frame = muted_noise(55, size, size);  // darker than the face by more than the limit
+  for (std::uint8_t& value : frame.pixels) value = static_cast<std::uint8_t>(value - 80);
+  Image mask(size, size, 1);
+  for (int y = 0; y < size; ++y) std::fill_n(mask.view().row(y), size, y < seam ? 128 : 255);
+  for (int base = 129; base <= 160; ++base) {
+    INFO("about level " << base);
+    Image face(size, size);
+    for (int y = 0; y < size; ++y)
+      std::fill_n(
+          face.view().row(y), std::ptrdiff_t{3} * size,
+          static_cast<std::uint8_t>(
+              y < seam ? base + tests::k_deviation_of_one.at(static_cast<std::size_t>(y)) : 200));
+    Image below = face;
+    std::fill_n(below.view().row(0), 3, static_cast<std::uint8_t>(base + 1));  // a pixel less far
+    match_colours(face.view(), frame.view(), mask.view());
+    match_colours(below.view(), frame.view(), mask.view());
+    const double mean = base + 1.0 / 3;
+    CHECK(*face.view().at(5, size - 1) ==
+          std::lround((200 - mean) * k_most_gain + mean - k_most_shift));
+    CHECK(*below.view().at(5, size - 1) == 200 - std::lround(k_most_shift));
+  }
 }
 
 TEST_CASE("a composed face whose colours are matched shows no step at the seam") {
