@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "core/artifacts/ranges/ahead_files.h"
 #include "core/artifacts/tries.h"
@@ -34,7 +36,7 @@ void BlobFetch::bring(const ArtifactFile& file, const std::string& key,
   had = blob.size();
   if (is_large(blob)) {
     auto connections = source_connections(file, key);
-    if (bring_ranges(connections, file, blob)) {
+    if (bring_ranges(connections, file, blob) == Came::whole) {
       from_sources_ += grown(had, blob.size());
       return keep(blob, file);
     }
@@ -63,13 +65,23 @@ bool BlobFetch::is_large(const PartialBlob& blob) const {
 
 bool BlobFetch::bring_from_peers(const ArtifactFile& file, const std::string& key,
                                  PartialBlob& blob) const {
-  if (is_large(blob)) {
-    auto connections = uses_.peers.holders(file, key);
-    const bool whole = bring_ranges(connections, file, blob);
-    uses_.peers.note(connections);
-    if (whole) return true;
-  }
+  if (is_large(blob) && bring_held_ranges(file, key, blob)) return true;
   return uses_.peers.fetch(file, key, blob, uses_.stop);
+}
+
+// Of peers that hold nothing each answers at once, and makes room for the next one.
+bool BlobFetch::bring_held_ranges(const ArtifactFile& file, const std::string& key,
+                                  PartialBlob& blob) const {
+  std::vector<RangeConnection> all = uses_.peers.holders(file, key);
+  const std::size_t most = std::max<std::size_t>(1, uses_.ranges.connections);
+  for (auto next = all.begin(); next != all.end();) {
+    std::vector<RangeConnection> some;
+    while (next != all.end() && some.size() < most) some.push_back(std::move(*next++));
+    const Came came = bring_ranges(some, file, blob);
+    uses_.peers.note(some);
+    if (came != Came::some) return came == Came::whole;
+  }
+  return false;
 }
 
 // To the first source. Others may have something else under a key that does not name the content.
@@ -88,16 +100,16 @@ std::vector<RangeConnection> BlobFetch::source_connections(const ArtifactFile& f
   return found;
 }
 
-bool BlobFetch::bring_ranges(std::vector<RangeConnection>& connections, const ArtifactFile& file,
-                             PartialBlob& blob) const {
-  if (!fetch_ranges(connections, blob, uses_.ranges.sizes, uses_.stop)) return false;
-  if (blob.is_whole(file.sha256)) return true;
+BlobFetch::Came BlobFetch::bring_ranges(std::vector<RangeConnection>& connections,
+                                        const ArtifactFile& file, PartialBlob& blob) const {
+  if (!fetch_ranges(connections, blob, uses_.ranges.sizes, uses_.stop)) return Came::some;
+  if (blob.is_whole(file.sha256)) return Came::whole;
   log::warn(
       "content that came in ranges has a wrong SHA-256 and was discarded: it is fetched "
       "again from one after another",
       {{"sha256", file.sha256}});
   blob.restart();
-  return false;
+  return Came::wrong;
 }
 
 // Until all bytes are there and right.

@@ -42,7 +42,10 @@ class BlobFetch {
 
  private:
   bool bring_from_peers(const ArtifactFile& file, const std::string& key, PartialBlob& blob) const;
-  bool bring_ranges(std::vector<RangeConnection>& connections, const ArtifactFile& file,
+  // Of large content; from as many at once as sources have connections.
+  bool bring_held_ranges(const ArtifactFile& file, const std::string& key, PartialBlob& blob) const;
+  enum class Came { whole, some, wrong };  // wrong: it was discarded
+  Came bring_ranges(std::vector<RangeConnection>& connections, const ArtifactFile& file,
                     PartialBlob& blob) const;
   std::vector<RangeConnection> source_connections(const ArtifactFile& file,
                                                   const std::string& key) const;

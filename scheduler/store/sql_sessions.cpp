@@ -1,10 +1,12 @@
 // SqlPoolStore: sessions and the queue.
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "scheduler/pool/identity.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_table.h"
+#include "scheduler/store/late_workers.h"
 #include "scheduler/store/queue_order.h"
 #include "scheduler/store/run_work.h"
 #include "scheduler/store/session_table.h"
@@ -154,7 +156,9 @@ std::optional<Lease> claim_best(Transaction& t, const Turn& turn, const Claimant
 // Offline work takes what users leave.
 std::optional<Lease> lend_in(Transaction& t, const Claimant& claimant, Duration alive) {
   if (live_waiter_count(t) > 0) return std::nullopt;
-  return claim_best(t, {}, claimant, t.now, alive);
+  Claimant careful = claimant;
+  std::ranges::move(late_gpus(t), std::back_inserter(careful.refuse));
+  return claim_best(t, {}, careful, t.now, alive);
 }
 
 void note_refusals(Transaction& t, const QueuedWaiter& queued, const Claimant& claimant) {

@@ -92,7 +92,8 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 // Each waits for one kind of thing, so that none waits for what another one waits for.
 struct JobThreads {
   BlockingThreads runs{2}, api{2}, renewals{1}, runs_bucket{4}, api_bucket{4}, webhooks{8};
-  BlockingThreads fetches{4}, moderation{4}, probes{JobAdmission::k_probe_threads};
+  BlockingThreads fetches{JobAdmission::k_fetch_threads}, moderation{4},
+      probes{JobAdmission::k_probe_threads};
 };
 
 // Offline renderings.
@@ -103,6 +104,7 @@ struct JobParts {
         store_threads(threads.api),
         store(options.jobs->backend),
         tenants(options.jobs->backend, options.jobs->tenants),
+        late(options.jobs->backend),
         lane({.pool = pool,
               .tenants = tenants,
               .supply = *options.jobs->supply,
@@ -113,6 +115,7 @@ struct JobParts {
         rules(options.jobs->input, ending.get_token()),
         probe(options.jobs->probe),
         dispatcher(executor, {.pool = pool,
+                              .late = late,
                               .allocator = allocator,
                               .keeper = keeper,
                               .tenants = tenants,
@@ -169,6 +172,7 @@ struct JobParts {
   BlockingThreads& store_threads;
   JobStore store;
   TenantStore tenants;
+  LateWorkers late;
   BatchLane lane;
   const JobFiles files;
   const WorkerTokens tokens;

@@ -11,6 +11,9 @@ using Seconds = std::chrono::duration<double>;
 // No connection is judged earlier. What a loser had in the network is sent twice, so that a short pause is waited for.
 constexpr Seconds k_settling{4};
 constexpr double k_slower = 2;
+// Ranges that take longer would let the written beginning grow at the speed of one connection alone, and then by leaps: those
+// to whom it is passed on would take this machine for slow.
+constexpr Seconds k_range_time{2};
 
 }  // namespace
 
@@ -51,18 +54,29 @@ std::optional<RangePlan::Range> RangePlan::next(std::size_t connection, Time now
     return !part.second.holder && part.first + part.second.have < part.second.end;
   });
   if (left != parts_.end()) return give(left, connection, now);
-  const auto fresh = new_part();
+  const auto fresh = new_part(connection);
   return fresh == parts_.end() ? take_over(connection, now) : give(fresh, connection, now);
 }
 
+std::uint64_t RangePlan::size_for(std::size_t connection) const {
+  const std::uint64_t least = std::min(sizes_.least, sizes_.range);
+  const auto known = speeds_.find(connection);
+  if (known == speeds_.end() || known->second.bytes == 0) return least;
+  const Speed& speed = known->second;
+  const double within = static_cast<double>(speed.bytes) * k_range_time.count();
+  // Also where it took no time that can be told.
+  if (within >= static_cast<double>(sizes_.range) * speed.time.count()) return sizes_.range;
+  return std::max(least, static_cast<std::uint64_t>(within / speed.time.count()));
+}
+
 // The first range that nobody had; the end when there is none, or too much waits already.
-RangePlan::Parts::iterator RangePlan::new_part() {
+RangePlan::Parts::iterator RangePlan::new_part(std::size_t connection) {
   given_ = std::max(given_, written_);
   auto behind = parts_.lower_bound(given_);
   for (; behind != parts_.end() && behind->first == given_; ++behind) given_ = behind->second.end;
   if (given_ == whole_ || given_ - written_ >= sizes_.ahead) return parts_.end();
   const std::uint64_t first = given_;
-  given_ = std::min(first + sizes_.range, behind == parts_.end() ? whole_ : behind->first);
+  given_ = std::min(first + size_for(connection), behind == parts_.end() ? whole_ : behind->first);
   return parts_.emplace(first, Part{.end = given_}).first;
 }
 

@@ -69,7 +69,8 @@ class RangePlan {
   Range give(Parts::iterator part, std::size_t connection, Time now);
   std::optional<Range> take_over(std::size_t connection, Time now);
   void write_arrived();
-  Parts::iterator new_part();
+  std::uint64_t size_for(std::size_t connection) const;  // of its next range
+  Parts::iterator new_part(std::size_t connection);
 
   const std::uint64_t whole_;
   const RangeSizes sizes_;

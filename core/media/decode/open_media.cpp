@@ -5,8 +5,11 @@ extern "C" {
 }
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <new>
 #include <utility>
 
@@ -135,6 +138,18 @@ std::string why_not_listed(ByteSource& source, const AVInputFormat& format,
              : "";
 }
 
+std::atomic<std::size_t> largest_block = 0;  // bytes, as bound_blocks() set it
+
+// Nothing of it is touched.
+bool can_have(std::size_t bytes) { return CPtr<void, av_free>(av_malloc(bytes)) != nullptr; }
+
+// What cannot be written to counts for a process' own bound, and for nothing that the machine has.
+bool has_room_for(std::size_t bytes) {
+  void* const place =
+      ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return place != MAP_FAILED && ::munmap(place, bytes) == 0;
+}
+
 // FFmpeg's words would name the whole list.
 std::string refusal(int rc) {
   const std::string why = reason(rc);
@@ -147,7 +162,17 @@ std::string refusal(int rc) {
 
 void bound_blocks(const MediaLimits& limits) {
   constexpr std::size_t k_pixel_bytes = 8, k_slack = 16 << 20;  // RGBA of 16 bits; indexes, packets
-  av_max_alloc(k_pixel_bytes * static_cast<std::size_t>(limits.max_pixels) + k_slack);
+  largest_block = k_pixel_bytes * static_cast<std::size_t>(limits.max_pixels) + k_slack;
+  av_max_alloc(largest_block);
+}
+
+void throw_if_no_memory(int error_code, const std::filesystem::path& path) {
+  if (error_code != AVERROR(ENOMEM)) return;
+  constexpr std::size_t k_alignment = 64;  // FFmpeg may count it as part of a block
+  const std::size_t most = largest_block - k_alignment;
+  if (can_have(most)) return;
+  if (!has_room_for(most)) throw std::bad_alloc();
+  throw Error(Code::failed, "memory: this machine has none to decode " + path.string());
 }
 
 const char* allowed_decoders() { return k_decoders; }
@@ -174,17 +199,20 @@ OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Ac
   int rc = 0;
   if (format == nullptr)
     rc = av_probe_input_buffer2(source.io(), &format, path.c_str(), context, 0, 0);
+  throw_if_no_memory(rc, path);
   if (rc < 0) return {.why = refusal(rc)};
   if (std::string why = why_not_listed(source, *format, limits); !why.empty())
     return {.why = std::move(why)};
   input.release();  // on failure FFmpeg frees it
   rc = avformat_open_input(&context, path.c_str(), format, nullptr);
+  throw_if_no_memory(rc, path);
   if (rc < 0) return {.why = refusal(rc)};
   input.reset(context);
   keep_one_decodable(*context, type);
   if (std::string why = why_too_much(*context); !why.empty()) return {.why = std::move(why)};
   assume_formats(*context);
   rc = avformat_find_stream_info(context, nullptr);
+  throw_if_no_memory(rc, path);
   if (rc < 0) return {.why = reason(rc)};
   forget_formats(*context);
   return {.input = std::move(input)};

@@ -32,6 +32,11 @@ OpenedMedia open_media(ByteSource& source, const std::filesystem::path& path, Ac
 // `limits` needs: a few bytes of a header may ask for gigabytes.
 void bound_blocks(const MediaLimits& limits);
 
+// For an AVERROR of reading or decoding `path`. FFmpeg says that it has no memory also of a block that an input may not take
+// (bound_blocks()), for which the input is at fault: then this does nothing. Error{failed} where the machine has none now;
+// std::bad_alloc where this process has reached a bound of its own (core/process/confine.h).
+void throw_if_no_memory(int error_code, const std::filesystem::path& path);
+
 // The decoders that may be used, for AVCodecContext.codec_whitelist.
 const char* allowed_decoders();
 

@@ -81,6 +81,7 @@ void StreamDecoder::open_codec() {
         static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, k_most_threads));
   }
   if (rc >= 0) rc = avcodec_open2(codec_.get(), decoder, nullptr);
+  throw_if_no_memory(rc, options_.path);
   if (rc < 0)
     throw Error(Code::invalid,
                 name + ": its " + kind(options_.type) + " cannot be decoded: " + reason(rc));
@@ -101,7 +102,7 @@ bool StreamDecoder::next(AVFrame& frame) {
       check_end();
       return false;
     }
-    if (rc != AVERROR(EAGAIN)) damaged(reason(rc));
+    if (rc != AVERROR(EAGAIN)) failed(rc);
     feed();
   }
 }
@@ -126,7 +127,7 @@ int StreamDecoder::read_packet() {
 void StreamDecoder::feed() {
   int rc = read_packet();
   if (rc < 0) {
-    if (rc != AVERROR_EOF) damaged(reason(rc));
+    if (rc != AVERROR_EOF) failed(rc);
     avcodec_send_packet(codec_.get(), nullptr);
     return;
   }
@@ -142,7 +143,12 @@ void StreamDecoder::feed() {
   // wrote it could not know.
   if ((packet_->flags & AV_PKT_FLAG_CORRUPT) != 0 && !is_wav()) damaged("the data are cut off");
   rc = avcodec_send_packet(codec_.get(), packet_.get());
-  if (rc < 0) damaged(reason(rc));
+  if (rc < 0) failed(rc);
+}
+
+void StreamDecoder::failed(int error_code) {
+  throw_if_no_memory(error_code, options_.path);
+  damaged(reason(error_code));
 }
 
 void StreamDecoder::check_end() {

@@ -39,7 +39,7 @@ class StreamDecoder {
   const AVCodecContext& codec() const { return *codec_; }
 
   // Fills `frame`; false at the end. Error{invalid} names the file and the time of the damage, or the
-  // limit that is exceeded.
+  // limit that is exceeded; errors of throw_if_no_memory().
   bool next(AVFrame& frame);
   // After the end: what was forgiven at it, if anything.
   const std::optional<Error>& damage() const { return damage_; }
@@ -55,6 +55,7 @@ class StreamDecoder {
   void check_end();
   void check_length();
   bool is_wav() const;
+  void failed(int error_code);  // of reading or decoding
   void damaged(const std::string& what);
 
   Options options_;

@@ -144,9 +144,10 @@ void JobNotices::remove(std::int64_t number) {
   in_write(*backend_, Durability::durable, [&](Transaction& t) { delete_notice(t, number); });
 }
 
-void JobNotices::hold(std::int64_t number, TimePoint until) {
+void JobNotices::hold(std::span<const std::int64_t> numbers, TimePoint until) {
   in_write(*backend_, Durability::relaxed, [&](Transaction& t) {
-    t.db.run("UPDATE job_notices SET due_at = $2 WHERE number = $1", {number, column::of(until)});
+    for (const std::int64_t number : numbers)
+      t.db.run("UPDATE job_notices SET due_at = $2 WHERE number = $1", {number, column::of(until)});
   });
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,8 +60,8 @@ class JobNotices {
   std::vector<LostNotices> give_up(TimePoint made_before, std::size_t most);
   // It was delivered.
   void remove(std::int64_t number);
-  // Not tried: due again then.
-  void hold(std::int64_t number, TimePoint until);
+  // Not tried yet: due again then.
+  void hold(std::span<const std::int64_t> numbers, TimePoint until);
   // It was not delivered: due again then.
   void postpone(std::int64_t number, TimePoint until);
 

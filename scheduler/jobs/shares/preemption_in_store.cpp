@@ -82,6 +82,14 @@ std::string holder_of(const Preemption& preemption, const std::vector<RunningJob
   return most == counts.end() ? std::string{} : most->first;
 }
 
+// Slots between two jobs: one has left each, and nobody has it again yet. Who gave way a moment ago, at this gateway or another, has
+// made room for whoever is next.
+std::size_t slots_between(Transaction& transaction, std::size_t running) {
+  const auto rows = transaction.db.query("SELECT COUNT(*) FROM sessions WHERE lane = 1", {});
+  const auto lent = rows->next() ? static_cast<std::size_t>(rows->integer(0)) : 0;
+  return lent > running ? lent - running : 0;
+}
+
 // Where the tenants that wait are those that run, there is nothing to ask for.
 bool several_tenants(const std::vector<FirstJob>& first, const std::vector<RunningJob>& running) {
   return std::ranges::any_of(running, [&](const RunningJob& one) {
@@ -98,13 +106,18 @@ std::vector<JobPreemption> preemptions_in(Transaction& transaction, const Tenant
   if (first.empty()) return {};
   std::vector<RunningJob> all = running_jobs(transaction);
   if (!several_tenants(first, all)) return {};
+  const std::size_t running = all.size();
   const Slots slots = read_slots(transaction, fixed, std::move(all), first);
   std::vector<SlotRun> runs;
   for (const RunningJob& one : slots.running) runs.push_back(one.run);
   std::vector<JobPreemption> mine;
-  for (const Preemption& one :
+  std::size_t between = slots_between(transaction, running);
+  for (Preemption& one :
        preemptions(slots.tenants, runs, virtual_times(transaction), transaction.now, rules)) {
-    if (holder_of(one, slots.running) != worker) continue;
+    const std::size_t given = std::min(between, one.count);
+    between -= given;
+    one.count -= given;
+    if (one.count == 0 || holder_of(one, slots.running) != worker) continue;
     JobPreemption preemption{.count = one.count};
     for (const std::size_t run : one.runs) {
       if (slots.running[run].worker == worker) preemption.jobs.push_back(slots.running[run].id);

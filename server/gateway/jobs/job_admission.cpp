@@ -9,8 +9,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr int k_most_fetches = 2, k_most_probes = 2;  // of a tenant at once
-constexpr int k_most_waiting_probes = 16;             // of all tenants
+constexpr int k_most_fetches = 2, k_most_probes = 2;                    // of a tenant at once
+constexpr int k_most_waiting_probes = 16, k_most_waiting_fetches = 16;  // of all tenants
 
 int total(const std::map<TenantId, int>& under_way) {
   int sum = 0;
@@ -47,14 +47,21 @@ asio::awaitable<std::optional<Response>> JobAdmission::refusal_of(JobRequest& as
   co_return co_await measure(asked);
 }
 
+int JobAdmission::most_fetches() const {
+  return total(fetches_) < k_fetch_threads / 2 ? k_most_fetches : 1;
+}
+
 asio::awaitable<std::optional<Response>> JobAdmission::fetch_and_judge(JobRequest& asked) {
   const bool fetches = !asked.audio_url.empty();
+  const int most = most_fetches();
   const std::shared_ptr<void> fetch =
-      fetches ? begin(fetches_, asked.job.spec.tenant, k_most_fetches) : nullptr;
+      fetches ? begin(fetches_, asked.job.spec.tenant, most) : nullptr;
   if (fetches && !fetch)
     co_return too_many(
         "as many audio_urls of yours are being fetched as may be at once, which is " +
-        std::to_string(k_most_fetches) + ": try again, or send the speech with the job");
+        std::to_string(most) + " now: try again, or send the speech with the job");
+  if (fetches && total(fetches_) > k_fetch_threads + k_most_waiting_fetches)
+    co_return unavailable("too many audio_urls wait to be fetched: try again later");
   std::string failed;
   auto judge = [&] { parts_.rules.judge(asked.job.spec); };
   auto fetch_speech = [&] {

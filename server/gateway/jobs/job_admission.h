@@ -22,11 +22,14 @@ class JobAdmission {
  public:
   // A tenant has two recordings judged at once, so that no tenant alone occupies the threads.
   static constexpr int k_probe_threads = 4;
+  // A tenant has two audio_urls fetched at once, and only one while half of the threads wait for servers: however slow
+  // the servers of eight tenants are, eight others have a thread each.
+  static constexpr int k_fetch_threads = 16;
   struct Parts {
     const InputRules& rules;
     const SpeechProbe& probe;
     BlockingThreads& blocked_words;  // wait for nobody
-    BlockingThreads& fetches;        // wait for the servers of audio_urls
+    BlockingThreads& fetches;        // k_fetch_threads that wait for the servers of audio_urls
     BlockingThreads& moderation;     // wait for the operator's server
     BlockingThreads& probes;         // k_probe_threads that wait for processes that decode
   };
@@ -40,6 +43,8 @@ class JobAdmission {
 
  private:
   using Counts = std::map<TenantId, int>;
+  // How many audio_urls a tenant may have fetched at once now.
+  int most_fetches() const;
   boost::asio::awaitable<std::optional<Response>> fetch_and_judge(JobRequest& asked);
   boost::asio::awaitable<std::optional<Response>> measure(JobRequest& asked);
   // Held until it is over; nullptr: the tenant has as much under way as it may have.

@@ -179,6 +179,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   auto keep_speech = [&] {
     asked.job.spec.audio = parts_.files.keep_upload(asked.audio, parts_.stop);
   };
+  auto ensure_speech = [&] { parts_.files.ensure_shared(asked.job.spec.audio, parts_.stop); };
   auto record = [&] {
     const TimePoint now = parts_.store.now();
     Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"}, now,
@@ -200,6 +201,8 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
         parts_.files.bucket() != nullptr ? parts_.bucket_threads : parts_.file_threads;
     if (!asked.audio.empty()) co_await keepers.run(keep_speech);
     submission = co_await parts_.store_threads.run(record);
+    if (!asked.audio.empty() && parts_.files.bucket() != nullptr)
+      co_await parts_.bucket_threads.run(ensure_speech);
   } catch (const Error& error) {
     ends = error.code() == Code::failed && parts_.stop.stop_requested();
     if (error.code() != Code::no_capacity && !ends) throw;

@@ -130,6 +130,7 @@ asio::awaitable<void> JobDispatcher::round() {
     turned_ = Clock::now();
     co_await take_turn();
   }
+  co_await mark_late();
   users_wait_ = lacks_slot_ = false;
   if (!runs_.empty()) co_await yield_to_users();
   bool more = true;
@@ -197,7 +198,7 @@ asio::awaitable<void> JobDispatcher::renew() {
 void JobDispatcher::sweep() {
   JobStore& store = parts_.runs.store;
   const JobFiles& files = parts_.runs.files;
-  files.sweep_uploads(store.audio_in_use(), drained_.get_token());
+  files.sweep_uploads([&] { return store.audio_in_use(); }, drained_.get_token());
   for (const JobId& id : files.with_segments()) {
     const std::optional<Job> job = store.find(id);
     if (job && job->state == JobState::done) files.remove_segments(id);
@@ -257,7 +258,6 @@ void JobDispatcher::forget_shared() {
   JobStore& store = parts_.runs.store;
   const JobFiles& files = parts_.runs.files;
   std::vector<JobId> gone;
-  std::set<std::string> in_use;
   for (const JobId& id : store.over_since(store.now() - parts_.keep, k_forgotten_at_once)) {
     const std::optional<Job> job = store.find(id);
     if (!job) continue;
@@ -265,10 +265,13 @@ void JobDispatcher::forget_shared() {
     if (const auto result = shared_result(*job)) keys.push_back(result->key);
     for (const JobSegment& segment : store.segments(id))
       keys.push_back(JobBucket::segment_key(id, segment.index));
-    if (in_use.empty()) in_use = store.audio_in_use();
-    if (!job->spec.audio.empty() && !in_use.contains(job->spec.audio))
-      keys.push_back(JobBucket::upload_key(job->spec.audio));
+    const std::string& audio = job->spec.audio;
+    const bool with_speech = !audio.empty() && !store.audio_in_use().contains(audio);
+    if (with_speech) keys.push_back(JobBucket::upload_key(audio));
     if (!files.unshare(keys, drained_.get_token())) break;  // the bucket is away
+    // As JobFiles::sweep_uploads().
+    if (with_speech && store.audio_in_use().contains(audio))
+      files.share_again(audio, drained_.get_token());
     files.remove(id);
     gone.push_back(id);
   }
@@ -320,6 +323,18 @@ std::vector<GpuId> JobDispatcher::unfit() {
     if (running->run->missed_heartbeat()) gpus.push_back(running->run->slot().gpu);
   }
   return gpus;
+}
+
+// For other gateways, whose jobs would go there.
+asio::awaitable<void> JobDispatcher::mark_late() {
+  std::vector<LeaseId> late;
+  for (const auto& running : runs_) {
+    if (running->run->missed_heartbeat()) late.push_back(running->run->slot().id);
+  }
+  if (late == late_) co_return;
+  auto mark = [&] { parts_.late.mark(parts_.allocator.options().gateway, late); };
+  co_await parts_.runs.store_threads.run(mark);
+  late_ = std::move(late);
 }
 
 bool JobDispatcher::may_begin() const {
@@ -392,12 +407,11 @@ void JobDispatcher::count_unreadable(const JobId& job, JobRun::End end) {
     unreadable_.erase(job);
 }
 
-// Where one job fails again and again its own files are at fault, and others need not wait longer for that.
+// Where one job alone fails again and again its own files are at fault, and others need not wait for that.
 void JobDispatcher::pause(const JobId& job) {
   if (Clock::now() < paused_until_) return;  // one of several that ended for the same reason
-  const bool same = std::exchange(failed_here_, job) == job;
-  pause_ = std::clamp<Clock::duration>((same ? 1 : 2) * pause_, parts_.times.first_pause,
-                                       k_longest_pause);
+  if (std::exchange(failed_here_, job) == job) return;
+  pause_ = std::clamp<Clock::duration>(2 * pause_, parts_.times.first_pause, k_longest_pause);
   paused_until_ = Clock::now() + pause_;
 }
 

@@ -23,6 +23,7 @@
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
 #include "scheduler/service/batch_lane.h"
+#include "scheduler/store/late_workers.h"
 #include "server/gateway/jobs/job_run.h"
 #include "server/gateway/jobs/worker_rest.h"
 #include "server/gateway/session/lease_keeper.h"
@@ -54,6 +55,7 @@ class JobDispatcher {
 
   struct Parts {
     PoolStore& pool;
+    LateWorkers& late;
     Allocator& allocator;
     LeaseKeeper& keeper;
     TenantStore& tenants;
@@ -118,6 +120,8 @@ class JobDispatcher {
   Awaitable<void> give_way();
   // Workers that get no job now.
   std::vector<GpuId> unfit();
+  // The store knows which of them have missed a heartbeat.
+  Awaitable<void> mark_late();
   Awaitable<void> tell_trace(const JobId& job);
   void pause(const JobId& job);
   void count_unreadable(const JobId& job, JobRun::End end);
@@ -137,6 +141,7 @@ class JobDispatcher {
   bool users_wait_ = false;
   std::map<JobId, int> unreadable_{};   // how often a job has ended so since its last try
   std::optional<JobId> failed_here_{};  // the last job that was given back for this gateway's fault
+  std::vector<LeaseId> late_{};         // as the store has it
   JobCounters counters_{};
   // Since when every call of the store has succeeded, and every round was made in time.
   Clock::time_point reached_ = Clock::now();

@@ -90,32 +90,59 @@ void JobFiles::share_upload(const std::string& audio, const std::stop_token& sto
 
 fs::path JobFiles::upload(const std::string& audio) const { return folder_ / "uploads" / audio; }
 
-void JobFiles::sweep_uploads(const std::set<std::string>& in_use,
-                             const std::stop_token& stop) const {
+//   this gateway                         one with another folder
+//   no job needs the speech              the speech goes to the bucket
+//   the speech leaves the bucket         the job is recorded
+//   does a job need it now?              does the bucket have it?
+//
+// Whichever question comes last is answered in a way that brings it back.
+void JobFiles::sweep_uploads(const InUse& in_use, const std::stop_token& stop) const {
+  const std::set<std::string> needed = in_use();
   std::error_code error;
   const auto before = fs::file_time_type::clock::now() - k_upload_grace;
   const auto goes = [&](const fs::path& file) {
     std::error_code gone;
     if (file.extension() == ".partial") return !is_being_written(file);
-    return !in_use.contains(file.filename().native()) &&
+    return !needed.contains(file.filename().native()) &&
            fs::last_write_time(file, gone) <= before && !gone;
+  };
+  std::vector<fs::path> unshared;
+  const auto remove_old = [&](const fs::path& file) {
+    std::error_code gone;
+    // Whoever sends the same speech meanwhile makes it young again before or after, and then finds it gone.
+    const auto lock = locked(folder_ / "uploads");
+    if (goes(file)) fs::remove(file, gone);
   };
   for (fs::directory_iterator at(folder_ / "uploads", error), end;
        !error && at != end && !stop.stop_requested(); at.increment(error)) {
     const fs::path file = at->path();
-    const std::string key = JobBucket::upload_key(file.filename().native());
     const bool shared = bucket_ && file.extension() != ".partial" && goes(file);
-    // Not under the lock, for which whoever sends speech waits.
-    if (shared && !unshare({key}, stop)) continue;
-    std::error_code gone;
-    {
-      // Whoever sends the same speech meanwhile makes it young again before or after, and then finds it gone.
-      const auto lock = locked(folder_ / "uploads");
-      if (goes(file)) fs::remove(file, gone);
+    if (!shared) {
+      remove_old(file);
+    } else if (unshare({JobBucket::upload_key(file.filename().native())}, stop)) {
+      unshared.push_back(file);
     }
-    if (shared && fs::exists(file, gone))
-      bucket_->put(key, file, stop);  // it became young meanwhile
   }
+  const std::set<std::string> needed_now = unshared.empty() ? needed : in_use();
+  for (const fs::path& file : unshared) {
+    const std::string audio = file.filename().native();
+    if (!needed_now.contains(audio)) remove_old(file);
+    share_again(audio, stop);  // it is needed, or became young meanwhile
+  }
+}
+
+void JobFiles::ensure_shared(const std::string& audio, const std::stop_token& stop) const {
+  if (!bucket_ || audio.empty()) return;
+  const std::string key = JobBucket::upload_key(audio);
+  std::uint64_t bytes = 0;
+  if (bucket_->size(key, bytes, stop) == JobBucket::Found::missing)
+    bucket_->put(key, upload(audio), stop);
+}
+
+void JobFiles::share_again(const std::string& audio, const std::stop_token& stop) const {
+  std::error_code gone;
+  if (bucket_ && fs::exists(upload(audio), gone))
+    bucket_->put(JobBucket::upload_key(audio), upload(audio), stop);
 }
 
 std::vector<JobId> JobFiles::with_segments() const {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -38,9 +39,12 @@ class JobFiles {
   std::string keep_upload(std::string_view bytes, const std::stop_token& stop = {}) const;
   // Of a JobSpec::audio.
   std::filesystem::path upload(const std::string& audio) const;
-  // Removes speech that no job of these needs any more and that is older than an hour, here once the bucket has it
-  // no more, and what was left of an upload whose process has ended.
-  void sweep_uploads(const std::set<std::string>& in_use, const std::stop_token& stop = {}) const;
+  // JobSpec::audio of all jobs that are not over, read anew by each call.
+  using InUse = std::function<std::set<std::string>()>;
+  // Removes speech that no job needs any more and that is older than an hour, here once the bucket has it
+  // no more, and what was left of an upload whose process has ended. What a job needs by then, since another gateway took the
+  // same speech meanwhile, comes back to the bucket.
+  void sweep_uploads(const InUse& in_use, const std::stop_token& stop = {}) const;
   // The jobs that have segments here, or what is left of them.
   std::vector<JobId> with_segments() const;
   // The jobs that have had a folder here for that long.
@@ -66,6 +70,11 @@ class JobFiles {
   // did not answer. Error{failed} when something cannot be written.
   bool obtain(const JobId& job, const std::string& audio, std::size_t segments,
               const std::stop_token& stop) const;
+  // Behind the record of a job whose speech keep_upload() has kept: puts it there again where another gateway has removed it
+  // since, which found no job that needs it.
+  void ensure_shared(const std::string& audio, const std::stop_token& stop) const;
+  // As ensure_shared(), where this gateway itself removed it and has it.
+  void share_again(const std::string& audio, const std::stop_token& stop) const;
   // False: it stays here.
   bool share_segment(const JobId& job, int index, const std::stop_token& stop) const;
   bool share_result(const JobId& job, const std::string& format, const std::string& key,

@@ -16,8 +16,6 @@ namespace {
 
 constexpr auto k_send_every = 1s;
 constexpr auto k_least_wait = 50ms;
-constexpr auto k_hold =
-    5min;  // notices that were taken: above the time of NoticeShare::each exchanges
 constexpr auto k_give_up = 72h;
 constexpr auto k_give_up_every = 1min;
 constexpr std::size_t k_most_receivers = 8, k_most_given_up = 1000;
@@ -79,7 +77,7 @@ asio::awaitable<void> JobWebhooks::round() {
   for (const auto& [receiver, rest] : resting_) {
     if (Clock::now() < rest.until) share.except.insert(receiver);
   }
-  auto take = [&] { return notices_.take(share, k_hold, notices_.now()); };
+  auto take = [&] { return notices_.take(share, hold_, notices_.now()); };
   std::vector<JobNotice> taken = co_await store_threads_.run(take);
   std::map<std::string, std::shared_ptr<std::vector<JobNotice>>> batches;
   for (JobNotice& notice : taken) {
@@ -109,20 +107,26 @@ asio::awaitable<void> JobWebhooks::send(std::string receiver,
                                         std::shared_ptr<const std::vector<JobNotice>> batch) {
   bool fails = false;
   try {
-    for (const JobNotice& notice : *batch) {
-      if (!fails && !draining_) {
-        const bool delivered = co_await deliver(notice);
-        fails = !delivered;
-        continue;
-      }
-      auto later = [&] { notices_.hold(notice.number, notices_.now() + webhook_delay(1)); };
-      co_await store_threads_.run(later);
+    const std::span<const JobNotice> all(*batch);
+    std::size_t next = 0;
+    while (next < all.size() && !fails && !draining_) {
+      if (next > 0) co_await hold(all.subspan(next), hold_);
+      const bool delivered = co_await deliver(all[next++]);
+      fails = !delivered;
     }
+    if (next < all.size()) co_await hold(all.subspan(next), webhook_delay(1));
   } catch (const std::exception& error) {
     errors_.failed("webhooks", error.what());
   }
   sending_.erase(receiver);
   changed_.notify();
+}
+
+asio::awaitable<void> JobWebhooks::hold(std::span<const JobNotice> notices, Duration time) {
+  std::vector<std::int64_t> numbers;
+  for (const JobNotice& notice : notices) numbers.push_back(notice.number);
+  auto work = [&] { notices_.hold(numbers, notices_.now() + time); };
+  co_await store_threads_.run(work);
 }
 
 void JobWebhooks::rest(const std::string& receiver, const WebhookResult& result) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,14 +23,18 @@ namespace navtalk::server {
 
 class JobWebhooks {
  public:
+  // What was taken is others' after that, unless it is renewed: well above the time of an exchange.
+  static constexpr Duration k_hold = std::chrono::seconds(60);
+
   // `target`: the secret, and what addresses are allowed; its url is each job's own. All outlive it.
   JobWebhooks(boost::asio::any_io_executor executor, JobNotices& notices, WebhookTarget target,
-              BlockingThreads& store_threads, BlockingThreads& senders)
+              BlockingThreads& store_threads, BlockingThreads& senders, Duration hold = k_hold)
       : executor_(executor),
         notices_(notices),
         target_(std::move(target)),
         store_threads_(store_threads),
         senders_(senders),
+        hold_(hold),
         changed_(executor) {}
 
   // Until drain().
@@ -51,6 +56,8 @@ class JobWebhooks {
   boost::asio::awaitable<void> give_up();
   boost::asio::awaitable<void> send(std::string receiver,
                                     std::shared_ptr<const std::vector<JobNotice>> batch);
+  // They are due again after that time.
+  boost::asio::awaitable<void> hold(std::span<const JobNotice> notices, Duration time);
   // False: it was not delivered.
   boost::asio::awaitable<bool> deliver(const JobNotice& notice);
   void rest(const std::string& receiver, const WebhookResult& result);
@@ -60,6 +67,7 @@ class JobWebhooks {
   const WebhookTarget target_;
   BlockingThreads& store_threads_;
   BlockingThreads& senders_;
+  const Duration hold_;
   Signal changed_;
   ErrorThrottleLog errors_{"the webhooks of jobs"};
   std::stop_source stop_{};

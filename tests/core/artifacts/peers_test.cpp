@@ -1,5 +1,6 @@
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <set>
 
 #include "core/artifacts/peers.h"
@@ -139,6 +140,33 @@ TEST_CASE(
   CHECK(ranges == (how == "holds" || how == "lies" ? 6 : how == "cuts" ? 2 : 1));
   CHECK(answered.fetched.peer_bytes == (from_peer ? k_big.size() : 0));
   CHECK(answered.origin == (from_peer ? 0 : 6));
+}
+
+TEST_CASE("not all peers are asked at once whether they hold large content") {
+  const ScratchFolder folder;
+  const StoreServer origin(objects_of("m", k_one_file));
+  constexpr int k_peers = 5;
+  std::atomic<int> held = 0, at_once = 0, most = 0;
+  const auto lacks = [&](Connection& client, const ReceivedRequest& request) {
+    if (request.target.ends_with("&held=1")) {
+      ++held;
+      const int now = ++at_once;
+      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+      }
+      client.wait(std::chrono::milliseconds(50));
+      --at_once;
+    }
+    client.answer(404);
+  };
+  std::vector<std::unique_ptr<LoopbackServer>> peers;
+  FetchOptions options = options_for({origin.url()}, folder);
+  for (int i = 0; i < k_peers; ++i)
+    options.peers.addresses.push_back(
+        peers.emplace_back(std::make_unique<LoopbackServer>(lacks))->url());
+  options.ranges = {.sizes = {.range = 50'000}, .connections = 2};
+  fetch_model(options);
+  CHECK(held == k_peers);
+  CHECK(most <= 2);
 }
 
 TEST_CASE("peers have one order on every machine, and another one for another content") {

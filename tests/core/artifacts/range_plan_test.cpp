@@ -15,7 +15,8 @@ struct Plan {
   RangePlan plan;
   RangePlan::Time now{};
 
-  explicit Plan(std::size_t kept = 0, const std::vector<AheadFiles::Kept>& later = {})
+  explicit Plan(std::size_t kept = 0, const std::vector<AheadFiles::Kept>& later = {},
+                std::uint64_t least = 10)
       : content([] {
           std::string text;
           for (int i = 10; i < 60; ++i) text += std::to_string(i);
@@ -28,7 +29,7 @@ struct Plan {
           return all;
         }()),
         plan(
-            kept, content.size(), {.range = 10, .ahead = 40},
+            kept, content.size(), {.range = 10, .least = least, .ahead = 40},
             {.write = [this](std::string_view bytes) { written += bytes; },
              .keep = [this](std::uint64_t first, std::string_view bytes) { ahead[first] += bytes; },
              .write_kept =
@@ -131,4 +132,22 @@ TEST_CASE("a connection that sent nothing yet takes nothing over") {
   for (std::size_t i = 0; i < 4; ++i) plan.next(i);
   plan.now += 60s;
   CHECK_FALSE(plan.next(4));
+}
+
+TEST_CASE("a range is what its connection sends within two seconds, as far as that is known") {
+  Plan plan(0, {}, 2);
+  CHECK(plan.next(0) == Given(0, 2));
+  CHECK(plan.next(1) == Given(2, 4));
+  plan.now += 1s;
+  CHECK(plan.receive(0, 0, 2));
+  CHECK(plan.plan.release(0));
+  CHECK(plan.next(0) == Given(4, 8));
+  plan.now += 19s;
+  CHECK(plan.receive(1, 2, 2));
+  CHECK(plan.plan.release(1));
+  CHECK(plan.next(1) == Given(8, 10));  // never less
+  CHECK(plan.next(2) == Given(10, 12));
+  CHECK(plan.receive(2, 10, 2));
+  CHECK(plan.plan.release(2));
+  CHECK(plan.next(2) == Given(12, 22));  // never more
 }

@@ -2,9 +2,12 @@
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
+#include <new>
 
 #include "core/media/decode/audio.h"
 #include "core/media/decode/indexed_video.h"
+#include "core/media/decode/open_media.h"
+#include "core/media/decode/stream_decoder.h"
 #include "core/media/decode/video_reader.h"
 #include "core/media/encode/sound_file.h"
 #include "core/media/encode/stream_copy.h"
@@ -12,6 +15,7 @@
 #include "core/media/image_file.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/media/wav.h"
+#include "tests/core/memory_limit.h"
 
 using namespace navtalk;
 using namespace navtalk::test;
@@ -132,6 +136,44 @@ TEST_CASE("sound that is taken into a file keeps the same limits as sound that i
   CHECK_NOTHROW(into_sound(1));
   expect_error(Code::invalid, {"tone.wav", "media.max_duration_s"}, [&] { into_video(0.5); });
   expect_error(Code::invalid, {"tone.wav", "media.max_duration_s"}, [&] { into_sound(0.5); });
+}
+
+TEST_CASE("an input is not at fault where there is no memory to decode it") {
+  const ScratchFolder folder;
+  put_tone(folder / "tone.wav", 60, {});
+  media::StreamDecoder decoder({.path = folder / "tone.wav", .type = AVMEDIA_TYPE_AUDIO});
+  const media::FramePtr frame = media::make_frame();
+  REQUIRE(decoder.next(*frame));
+  const auto decode_all = [&] {
+    while (decoder.next(*frame)) {
+    }
+  };
+  // As where nothing is left.
+  av_max_alloc(1);
+  expect_error(Code::failed, {"memory", "tone.wav"}, decode_all);
+  media::bound_blocks({});
+  decode_all();
+}
+
+TEST_CASE("where memory is lacking is told from blocks that an input may not take") {
+  media::bound_blocks({.max_pixels = 60'000'000});  // no earlier test has left so much
+  CHECK_NOTHROW(media::throw_if_no_memory(AVERROR(ENOMEM), "tone.wav"));
+  CHECK_NOTHROW(media::throw_if_no_memory(AVERROR_INVALIDDATA, "tone.wav"));
+  if (k_limits_memory) {
+    CHECK(fits_into(8 << 20, [] {
+      // RLIMIT_AS is what a process that judges speech has.
+      const rlim_t most = memory_of_this_process("VmSize") + (8 << 20);
+      const rlimit limit{most, most};
+      ::setrlimit(RLIMIT_AS, &limit);
+      try {
+        media::throw_if_no_memory(AVERROR(ENOMEM), "tone.wav");
+      } catch (const std::bad_alloc&) {
+        return true;
+      }
+      return false;
+    }));
+  }
+  media::bound_blocks({});
 }
 
 TEST_CASE("a text that says that it is gigabytes long takes no memory") {

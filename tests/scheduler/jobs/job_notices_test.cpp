@@ -80,7 +80,7 @@ STORE_TEST("a notice that was taken is due again after its hold, until it is rem
   CHECK(again[0].number == other[0].number);
   CHECK(again[0].failures == 1);
   CHECK(again[0].to == JobState::cancelled);
-  notices.hold(again[0].number, now + 3min);
+  notices.hold(std::span(&again[0].number, 1), now + 3min);
   CHECK(notices.take(up_to(10), 1min, now + 3min).at(0).failures == 1);
 }
 

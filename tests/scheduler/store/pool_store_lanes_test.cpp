@@ -1,4 +1,5 @@
 // The store's contract: slots that are lent to offline work.
+#include "scheduler/store/late_workers.h"
 #include "tests/scheduler/store/pool_store_contract.h"
 
 using namespace navtalk;
@@ -101,4 +102,43 @@ STORE_TEST("a tenant's bound on sessions does not count offline work") {
   Claimant limited = user("u1", "acme");
   limited.max_sessions = 1;
   CHECK(store->claim(limited, k_minute));
+}
+
+STORE_TEST("offline work of any gateway gets no slot of a worker that has missed a heartbeat") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a", State::idle, 3));
+  const Lease lent = claimed(*store, work("j1"));
+  Claimant other = work("j2");
+  other.gateway = "gateway-2";
+  LateWorkers late(StoreBackend::open(place.url()));
+  late.mark("gateway-1", {lent.id});
+  CHECK_FALSE(store->claim(other, k_minute));
+  SECTION("until it reports") {
+    late.mark("gateway-1", {});
+    CHECK(store->claim(other, k_minute));
+  }
+  SECTION("until its work ends") {
+    REQUIRE(store->release(lent.id, lent.epoch));
+    CHECK(store->claim(other, k_minute));
+  }
+  SECTION("but another worker's") {
+    add(*store, gpu_row("b", State::idle, 1));
+    CHECK(claimed(*store, other).gpu == GpuId{"b"});
+  }
+  SECTION("and users do") { CHECK(store->claim(user("u1"), k_minute)); }
+}
+
+STORE_TEST("a gateway marks its own offline work alone") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a", State::idle, 3));
+  const Lease lent = claimed(*store, work("j1")), live = claimed(*store, user("u1"));
+  LateWorkers late(StoreBackend::open(place.url()));
+  late.mark("gateway-2", {lent.id});
+  late.mark("gateway-1", {live.id});
+  CHECK(store->claim(work("j2"), k_minute));
+  late.mark("gateway-1", {lent.id});
+  late.mark("gateway-2", {});
+  CHECK_FALSE(store->claim(work("j3"), k_minute));
 }

@@ -304,6 +304,44 @@ STORE_TEST("a job that waits for its next try does not count as one that wants a
         std::vector<JobPreemption>{{.jobs = flood, .count = 1}});
 }
 
+STORE_TEST("where a job of one gateway gives way, no other one does for the same need") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  const auto pool = place.open();
+  pool->add({.gpu = {.id = {"a"}, .name = "a", .state = State::idle, .slots = 4}}, k_user);
+  const auto add = [&](const std::string& tenant, int count) {
+    submit_for(jobs, tenant, count, 60min);
+    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+  };
+  add("flood", 6);
+  std::vector<Lease> slots;
+  std::vector<Job> flood;
+  for (const char* gateway : {"one", "one", "other", "other"}) {
+    const Claimant claimant{
+        .id = {std::to_string(slots.size())}, .gateway = gateway, .lane = Lane::batch};
+    slots.push_back(pool->claim(claimant, 1min).value());
+    flood.push_back(jobs.claim(gateway, by_shares(), jobs.now()).value());
+  }
+  add("b", 1);
+  const auto asked = [&] {
+    std::size_t runs = 0;
+    for (const char* gateway : {"one", "other"})
+      for (const JobPreemption& one : tenants.preemptions(gateway, {.least_run = {}}))
+        runs += one.count;
+    return runs;
+  };
+  CHECK(asked() == 1);
+  jobs.yield(lease_of(flood[0]), "another tenant's job is next", jobs.now());
+  CHECK(asked() == 0);  // its slot comes back
+  pool->release(slots[0].id, slots[0].epoch);
+  const Claimant next{.id = {"next"}, .gateway = "other", .lane = Lane::batch};
+  REQUIRE(pool->claim(next, 1min));
+  CHECK(asked() == 0);  // it is about to be used
+  REQUIRE(jobs.claim("other", by_shares(), jobs.now()).value().spec.tenant.text == "b");
+  CHECK(asked() == 0);
+}
+
 STORE_TEST("what a tenant has had of the slots is kept, and counts where jobs give way") {
   const TestType place;
   JobStore jobs = open_jobs(place);

@@ -1,9 +1,21 @@
-// A gateway that renders jobs, at its end.
+// A gateway that renders jobs, at its end, and what others find when it is killed.
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_future.hpp>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
 
+#include "scheduler/jobs/job_store.h"
+#include "server/gateway/jobs/job_webhooks.h"
+#include "server/http/io_loop.h"
+#include "tests/fakes/loopback_server.h"
 #include "tests/server/gateway/gateway_pool.h"
+#include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
@@ -33,4 +45,59 @@ TEST_CASE("a gateway ends while speech is being judged, and answers who waits fo
   pool.stop();
   CHECK(pool.ends());
   CHECK(answer.get().status == 503);
+}
+
+TEST_CASE("a gateway holds what it has yet to deliver for as long as one exchange may take") {
+  constexpr Duration k_long = 1h;
+  const TemporaryDirectory folder;
+  const auto backend = StoreBackend::open("sqlite:" + (folder / "pool.db").native());
+  JobStore jobs(backend);
+  JobNotices notices(backend);
+  const auto due_at_once = [&](TimePoint at) {
+    std::size_t due = 0;
+    backend->read([&](Transaction& t) {
+      const auto rows = t.db.query("SELECT COUNT(*) FROM job_notices WHERE due_at < $1",
+                                   {std::int64_t{at.time_since_epoch().count()}});
+      if (rows->next()) due = static_cast<std::size_t>(rows->integer(0));
+    });
+    return due;
+  };
+  std::mutex mutex;
+  std::vector<std::size_t>
+      lapsing;  // at each exchange, of those that others would have before its hold is over
+  std::vector<TimePoint> before;  // each exchange
+  const LoopbackServer receiver([&](Connection& connection, const ReceivedRequest&) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!before.empty()) lapsing.push_back(due_at_once(before.back() + k_long));
+      before.push_back(notices.now());
+    }
+    connection.answer(204);
+  });
+  constexpr std::size_t k_jobs = 4;
+  for (std::size_t i = 0; i < k_jobs; ++i) {
+    const NewJob job{
+        .spec = {.tenant = {"acme"}, .text = "Hello", .webhook = receiver.url("/hook")}};
+    jobs.cancel(jobs.submit(job, {"user", "wants it"}, jobs.now()).job.id, {"user", "does not"},
+                jobs.now());
+  }
+  IoLoop io;
+  CoroutineScope coroutines(io);
+  BlockingThreads store_threads{1}, senders{1};
+  JobWebhooks webhooks(io.get_executor(), notices, {.secret = "secret", .allow_private = true},
+                       store_threads, senders, k_long);
+  boost::asio::co_spawn(io, webhooks.run(), boost::asio::detached);
+  const std::jthread loop([&] { io.run(); });
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return before.size();
+  };
+  for (const auto until = std::chrono::steady_clock::now() + 20s;
+       count() < k_jobs && std::chrono::steady_clock::now() < until;)
+    std::this_thread::sleep_for(5ms);
+  boost::asio::co_spawn(io, webhooks.drain(), boost::asio::use_future).wait();
+  io.stop();
+  // All that is left was held anew behind the exchange before.
+  CHECK(lapsing == std::vector<std::size_t>(k_jobs - 1, 0));
+  CHECK(count() == k_jobs);
 }

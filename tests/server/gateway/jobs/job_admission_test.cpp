@@ -8,6 +8,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <list>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -41,11 +42,14 @@ class Submissions {
     request.audio_url = address_of(silent_.local_endpoint().port());
     add(tenant, std::move(request));
   }
-  // Until the server of audio_urls is asked for one.
-  void wait_for_a_fetch() {
-    bool asked = false;
-    silent_.async_accept(connection_, [&](const boost::system::error_code&) { asked = true; });
-    while (!asked) REQUIRE(io_.run_one_for(20s) == 1);
+  // Until the server of audio_urls is asked for so many at once.
+  void wait_for_fetches(std::size_t fetches) {
+    while (connections_.size() < fetches) {
+      bool asked = false;
+      silent_.async_accept(connections_.emplace_back(io_),
+                           [&](const boost::system::error_code&) { asked = true; });
+      while (!asked) REQUIRE(io_.run_one_for(20s) == 1);
+    }
   }
   // Which the operator's moderation judges; nobody is there.
   void add_text(const std::string& tenant) {
@@ -86,7 +90,7 @@ class Submissions {
 
   IoLoop io_;
   asio::ip::tcp::acceptor silent_{io_, {asio::ip::address_v4::loopback(), 0}};
-  asio::ip::tcp::socket connection_{io_};
+  std::list<asio::ip::tcp::socket> connections_{};
   std::stop_source ending_;
   const InputRules rules_{{.moderation_url = address_of(1), .allow_private = true},
                           ending_.get_token()};
@@ -100,7 +104,7 @@ class Submissions {
                            .moderation = moderation_,
                            .probes = probes_}};
   CoroutineScope coroutines_{io_};
-  BlockingThreads blocked_words_{1}, fetches_{1}, moderation_{1};
+  BlockingThreads blocked_words_{1}, fetches_{JobAdmission::k_fetch_threads}, moderation_{1};
   BlockingThreads probes_{JobAdmission::k_probe_threads};
 };
 
@@ -146,17 +150,40 @@ TEST_CASE("speech that another server does not send holds up no text that is mod
   Submissions submissions;
   const auto before = std::chrono::steady_clock::now();
   submissions.add_url("ada");
-  submissions.wait_for_a_fetch();
+  submissions.wait_for_fetches(1);
   submissions.add_text("bob");
   submissions.wait_for(1);
   CHECK(std::chrono::steady_clock::now() - before < k_silence);
   CHECK_THAT(submissions.refusals()[0].body, Catch::Contains("moderated"));
 }
 
+TEST_CASE("slow servers of some tenants leave threads to the audio_urls of others") {
+  Submissions submissions;
+  constexpr int k_tenants = JobAdmission::k_fetch_threads / 4;
+  for (int i = 0; i < k_tenants; ++i)
+    for (int twice = 0; twice < 2; ++twice) submissions.add_url("tenant " + std::to_string(i));
+  submissions.wait_for_fetches(2 * k_tenants);
+  for (int twice = 0; twice < 2; ++twice) submissions.add_url("one more");
+  submissions.wait_for(1);
+  CHECK(submissions.refusals()[0].status == 429);
+  CHECK(says_when(submissions.refusals()[0]));
+  submissions.wait_for_fetches(2 * k_tenants + 1);
+}
+
+TEST_CASE("sixteen audio_urls wait to be fetched, and more are refused for now") {
+  Submissions submissions;
+  for (int i = 0; i < JobAdmission::k_fetch_threads + 17; ++i)
+    submissions.add_url("tenant " + std::to_string(i));
+  submissions.wait_for(1);
+  CHECK(submissions.refusals()[0].status == 503);
+  CHECK(says_when(submissions.refusals()[0]));
+  CHECK_THAT(submissions.refusals()[0].body, Catch::Contains("too many audio_urls"));
+}
+
 TEST_CASE("speech that another server does not send keeps no gateway from its end") {
   Submissions submissions;
   for (const char* tenant : {"ada", "bob"}) submissions.add_url(tenant);
-  submissions.wait_for_a_fetch();
+  submissions.wait_for_fetches(1);
   const auto before = std::chrono::steady_clock::now();
   submissions.stop_and_wait();
   CHECK(std::chrono::steady_clock::now() - before < k_silence);

@@ -1,9 +1,20 @@
 #include "server/gateway/jobs/job_files.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <future>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "core/base/id.h"
+#include "core/base/unique_fd.h"
+#include "tests/fakes/loopback_server.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -11,6 +22,52 @@ using namespace navtalk::server;
 using namespace navtalk::tests;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+
+namespace {
+
+std::set<std::string> nothing() { return {}; }
+
+// Objects in memory, for the requests of a bucket.
+class MemoryBucket {
+ public:
+  bool has(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(objects_,
+                               [&](const auto& one) { return one.first.ends_with(name); });
+  }
+  std::shared_ptr<const JobBucket> open() {
+    const auto variable = [url = server_.url()](const char* name) {
+      return std::string(name) == "AWS_ENDPOINT_URL_S3" ? url : "key";
+    };
+    return std::make_shared<const JobBucket>("s3://videos/jobs", variable);
+  }
+
+ private:
+  void answer(Connection& connection, const ReceivedRequest& request) {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(request.path);
+    if (request.method == "PUT") objects_[request.path] = request.body;
+    if (request.method == "DELETE") objects_.erase(request.path);
+    if (request.method == "PUT" || request.method == "DELETE") {
+      connection.answer(200);
+    } else if (found == objects_.end()) {
+      connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    } else if (request.method == "HEAD") {
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(found->second.size()) +
+                      "\r\n\r\n");
+    } else {
+      connection.answer(200, found->second);
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::string> objects_;
+  LoopbackServer server_{[this](Connection& connection, const ReceivedRequest& request) {
+    answer(connection, request);
+  }};
+};
+
+}  // namespace
 
 TEST_CASE("only folders that are a job's by their name, and old enough, are jobs'") {
   const TemporaryDirectory folder;
@@ -43,4 +100,64 @@ TEST_CASE("speech that the bucket does not take is kept here, unless the gateway
                       Catch::Contains("ends before the bucket has the speech"));
   const std::string audio = files.keep_upload("speech");
   CHECK(fs::exists(files.upload(audio)));
+}
+
+TEST_CASE("old speech leaves the bucket, unless another gateway takes it at that moment") {
+  const TemporaryDirectory here, elsewhere;
+  MemoryBucket bucket;
+  const JobFiles files(here.path(), bucket.open()), others(elsewhere.path(), bucket.open());
+  const std::string audio = files.keep_upload("speech");
+  fs::last_write_time(files.upload(audio), fs::file_time_type::clock::now() - 2h);
+  REQUIRE(bucket.has(audio));
+  int reads = 0;
+  SECTION("no job needs it") {
+    files.sweep_uploads(nothing);
+    CHECK_FALSE(bucket.has(audio));
+    CHECK_FALSE(fs::exists(files.upload(audio)));
+  }
+  SECTION("a job is recorded before it has left") {
+    files.sweep_uploads(
+        [&] { return ++reads == 1 ? std::set<std::string>() : std::set<std::string>{audio}; });
+    CHECK(reads == 2);
+    CHECK(bucket.has(audio));
+    CHECK(fs::exists(files.upload(audio)));
+  }
+  SECTION("a job is recorded after it has left") {
+    REQUIRE(others.keep_upload("speech") == audio);
+    files.sweep_uploads(nothing);
+    REQUIRE_FALSE(bucket.has(audio));
+    others.ensure_shared(audio, {});
+    CHECK(bucket.has(audio));
+  }
+}
+
+TEST_CASE("speech that is sent again while old speech is removed stays") {
+  const TemporaryDirectory folder;
+  const JobFiles files(folder.path());
+  const fs::path speech = files.upload(files.keep_upload("speech"));
+  const auto age = [&] { fs::last_write_time(speech, fs::file_time_type::clock::now() - 2h); };
+  const auto lock = [&] {
+    UniqueFd held(::open(speech.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    REQUIRE(::flock(held.value(), LOCK_EX) == 0);
+    return held;
+  };
+  age();
+  SECTION("it is looked at under the folder's lock") {
+    UniqueFd held = lock();
+    const auto sweep = std::async(std::launch::async, [&] { files.sweep_uploads(nothing); });
+    std::this_thread::sleep_for(30ms);
+    fs::last_write_time(speech, fs::file_time_type::clock::now());
+    held.reset();
+    sweep.wait();
+    CHECK(fs::exists(speech));
+  }
+  SECTION("it is made young under the folder's lock") {
+    UniqueFd held = lock();
+    const auto kept = std::async(std::launch::async, [&] { files.keep_upload("speech"); });
+    std::this_thread::sleep_for(30ms);
+    fs::remove(speech);  // as a sweep does that has the lock
+    held.reset();
+    kept.wait();
+    CHECK(fs::exists(speech));
+  }
 }
