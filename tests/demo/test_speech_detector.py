@@ -134,6 +134,17 @@ class Training(unittest.TestCase):
         apart = [train.backward(detector, data, np.array([clip]))[0] for clip in range(3)]
         np.testing.assert_allclose(together, apart, rtol=1e-3)
 
+    def test_nothing_is_asked_of_what_follows_a_part(self):
+        torch.manual_seed(5)
+        detector = net.Detector()
+        asked = torch.zeros(400)
+        asked[100 - net.DELAY : 100] = 1  # the answers to these would come after the shorter part's end
+        asked[300] = 1
+        data = train.Data(torch.rand(400, features.COUNT).half(), torch.ones(400), asked, [[(0, 100)], [(100, 400)]])
+        losses = train.backward(detector, data, np.arange(2))
+        self.assertEqual(losses[0], 0)
+        self.assertGreater(losses[1], 0)
+
     def test_the_gradient_is_that_of_the_mean_over_all_frames(self):
         torch.manual_seed(3)
         detector = net.Detector()
@@ -144,7 +155,7 @@ class Training(unittest.TestCase):
         found = detector.answer.bias.grad.clone()
         detector.zero_grad()
         losses, _ = train.losses_of(detector, frames[None], speaks[None], torch.ones(1, 900))
-        (losses.sum() / (1 + 0.5 * speaks).sum()).backward()
+        (losses.sum() / (1 + 0.5 * speaks[: -net.DELAY]).sum()).backward()
         torch.testing.assert_close(found, detector.answer.bias.grad)
 
     def test_a_clip_is_heard_from_silence_to_silence_as_new(self):
@@ -163,7 +174,7 @@ class Net(unittest.TestCase):
         torch.manual_seed(4)
         heard = torch.rand(2, 60, features.COUNT)
         small = net.Detector(32, 40, 24)
-        torch.testing.assert_close(net.of(small.state_dict())(heard), small(heard))
+        torch.testing.assert_close(net.detector_with(small.state_dict())(heard), small(heard))
         grown = net.Detector()
         grown.load_state_dict(net.grown(small.state_dict()))
         self.assertEqual(grown.first.hidden_size, net.FIRST)

@@ -18,7 +18,7 @@ import recordings
 import voices
 from evaluation import unspoken
 from features import COUNT, HOP, RATE_HZ, features
-from net import of
+from net import detector_with
 from speech import augment, non_speech
 
 PAUSE_FRAMES = 40  # of silence, before what counts as a beginning
@@ -34,7 +34,7 @@ class Judge:
     """The net with the weights of DIR, as the C++ rounds them."""
 
     def __init__(self, state: dict[str, torch.Tensor]) -> None:
-        self.net = of({name: value.half().float() for name, value in state.items()})
+        self.net = detector_with({name: value.half().float() for name, value in state.items()})
         self.net.eval()
 
     def likelihood(self, samples: np.ndarray) -> np.ndarray:

@@ -170,7 +170,7 @@ def _changing(pools: Pools, rng: np.random.Generator) -> np.ndarray:
 
 
 def _beginnings(pools: Pools, rng: np.random.Generator) -> np.ndarray:
-    """Two surroundings by turns, each for one to four seconds from anywhere in it, with silence between."""
+    """Two surroundings by turns, each for 0.7 to 4 s from anywhere in it, with silence between."""
     sounds = [surroundings(pools, rng) for _ in range(2)]
     made, at = np.zeros(COUNT, np.float32), int(rng.choice([0, rng.integers(RATE_HZ)]))
     while at < COUNT - RATE_HZ // 4:

@@ -24,7 +24,7 @@ class Detector(torch.nn.Module):
         return self.answer(states)[..., 0]
 
 
-def of(state: dict[str, torch.Tensor]) -> Detector:
+def detector_with(state: dict[str, torch.Tensor]) -> Detector:
     """A Detector with these weights, of their size."""
     sizes = len(state["dense.bias"]), len(state["first.bias_ih_l0"]) // 3, len(state["second.bias_ih_l0"]) // 3
     net = Detector(*sizes)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 
 import mixtures
 import playout
@@ -100,14 +101,14 @@ class Data:
     clips: list[list[tuple[int, int]]]  # begin, end
 
     def rows(self, parts: list[tuple[int, int]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """[B, T, C], [B, T], [B, T] of parts; nothing is asked for after the end of a shorter one."""
+        """[B, T, C], [B, T], [B, T] of parts; nothing is asked of what a net hears after the end of a part."""
         longest = max(end - begin for begin, end in parts)
         heard = torch.zeros(len(parts), longest, COUNT)
         speaks, weights = torch.zeros(len(parts), longest), torch.zeros(len(parts), longest)
         for row, (begin, end) in enumerate(parts):
             heard[row, : end - begin] = self.heard[begin:end]
             speaks[row, : end - begin] = self.speaks[begin:end]
-            weights[row, : end - begin] = self.weights[begin:end]
+            weights[row, : end - begin - DELAY] = self.weights[begin : end - DELAY]
         return heard, speaks, weights
 
 
@@ -155,7 +156,7 @@ def backward(net: Detector, data: Data, chosen: np.ndarray) -> np.ndarray:
     groups = [[p for p in parts if (p[1][1] - p[1][0] <= SHORT_FRAMES) == short] for short in (True, False)]
     lost, asked = np.zeros(len(chosen)), np.full(len(chosen), 1e-3)
     # Of both groups together, before the first is computed.
-    whole = sum(float((data.weights[b:e] * (1 + (SPEECH_WEIGHT - 1) * data.speaks[b:e])).sum()) for _, (b, e) in parts)
+    whole = sum(float((data.weights[b : e - DELAY] * (1 + (SPEECH_WEIGHT - 1) * data.speaks[b : e - DELAY])).sum()) for _, (b, e) in parts)
     for group in filter(None, groups):
         losses, weights = losses_of(net, *data.rows([part for _, part in group]))
         (losses.sum() / whole).backward()
@@ -169,7 +170,7 @@ def train(work: Path, steps: int, begin_with: Path | None = None, rate: float = 
     torch.manual_seed(7)
     data, net = load_data(work), Detector()
     if begin_with:
-        net.load_state_dict(grown(torch.load(begin_with, weights_only=True)))
+        net.load_state_dict(grown(load_file(begin_with) if begin_with.suffix == ".safetensors" else torch.load(begin_with, weights_only=True)))
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=1e-3)
     average = Average(net, 0.99)
     lately = np.full(len(data.clips), np.nan)

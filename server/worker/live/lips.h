@@ -2,8 +2,8 @@
 //
 //   Playout::near() ──► SpeechDetector ──► speech, and 320 ms after it ──► lips, opened and closed within 120 ms
 //
-// The detector hears 80 ms ahead of the slot, so that the lips begin to open in the slot in which a word begins, or one
-// before. Of one thread.
+// The detector hears 80 ms ahead of the slot, so that the lips begin to open in the slot in which a word begins, or the one
+// after. Of one thread.
 #pragma once
 
 #include <chrono>
