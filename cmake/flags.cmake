@@ -67,7 +67,11 @@ target_include_directories(navtalk_flags INTERFACE ${CMAKE_SOURCE_DIR})
 # navtalk_sanitizer_defaults(TARGET) gives a program what its sanitizer has to know. Programs alone can: the runtime asks them by name.
 function(navtalk_sanitizer_defaults target)
   if(NAVTALK_SANITIZE AND NOT NAVTALK_FUZZ)
-    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp)
+    set(defaults ${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp)
+    target_sources(${target} PRIVATE ${defaults})
+    string(TOUPPER ${NAVTALK_SANITIZE} sanitizers)
+    string(REGEX REPLACE "([A-Z]+),?" "NAVTALK_SANITIZE_\\1;" sanitizers ${sanitizers})
+    set_source_files_properties(${defaults} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_DEFINITIONS "${sanitizers}")
   endif()
 endfunction()
 

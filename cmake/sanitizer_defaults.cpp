@@ -5,7 +5,7 @@
   extern "C" __attribute__((visibility("default"), no_sanitize("address", "thread", "undefined"))) \
   const char*
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NAVTALK_SANITIZE_ADDRESS
 
 // The exit status is none of navtalk's, so that no test takes a report for a refusal. The runtime must not look at __tls_get_addr: it
 // takes thread-local storage at byte 16 of a page for that of glibc 2.19, reads two numbers in front of it as an address and a
@@ -21,7 +21,7 @@ const char* __lsan_default_suppressions() { return "leak:libpqxx-6.4.so\n"; }
 
 #endif
 
-#ifdef __SANITIZE_THREAD__
+#ifdef NAVTALK_SANITIZE_THREAD
 
 // Libraries that are not instrumented: ThreadSanitizer cannot see how they synchronise. Of libspdlog it does not see the guard with
 // which it makes its default logger at first use. pthread_mutex_timedlock that takes over from a dead holder (EOWNERDEAD) has the

@@ -25,7 +25,8 @@ class SpeechDetector {
   static constexpr std::chrono::milliseconds k_delay{10 * DetectorNet::k_delay};
   // How likely speech must be for it to begin, and how unlikely to end.
   static constexpr float k_begin = 0.6F, k_end = 0.3F;
-  // Of the answers since the net was as new: those before are about what was before the sound, or hardly anything of it.
+  // The answers before this one, since the net was as new, do not count: they are about the silence before a sound, or have heard
+  // 20 ms of it at most.
   static constexpr std::int64_t k_first_counted = 9;
 
   // 8000 to 48000 Hz.

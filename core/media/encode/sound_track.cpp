@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/media/decode/open_media.h"
 
 namespace navtalk::media {
 namespace {
@@ -93,6 +94,7 @@ void SoundTrack::set_resampler(const AVFrame& frame) {
       static_cast<AVSampleFormat>(frame.format), frame.sample_rate, 0, nullptr);
   resampler_.reset(context);
   if (rc >= 0) rc = swr_init(context);
+  throw_if_no_memory(rc, path_);
   if (rc < 0)
     throw Error(Code::invalid, path_.string() + ": its sound cannot be converted: " + reason(rc));
 }
@@ -158,6 +160,7 @@ void SoundTrack::decode_more() {
   // At the end, what the resampler still holds.
   const int rc = swr_convert_frame(resampler_.get(), converted_.get(),
                                    source_ended_ ? nullptr : decoded_.get());
+  throw_if_no_memory(rc, path_);
   if (rc < 0)
     throw Error(Code::invalid, path_.string() + " changes its format in the middle: " + reason(rc));
   void** planes = reinterpret_cast<void**>(converted_->extended_data);

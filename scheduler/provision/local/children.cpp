@@ -25,6 +25,7 @@ namespace {
 
 // Bytes. The rest of a longer line is dropped: it may hold what a user sent.
 constexpr std::size_t k_longest_line = 2000;
+constexpr Duration k_remembered = std::chrono::hours(1);
 
 // What the child gets: three descriptors, signals as from a shell, a process group of its own (a
 // Ctrl-C for the gateway is not meant for it).
@@ -150,12 +151,12 @@ Children::Started Children::start(const ChildCommand& command) {
   return {id, std::move(output.read)};
 }
 
-bool Children::adopt(const std::string& name, const ProcessId& id) {
+void Children::adopt(const std::string& name, const ProcessId& id) {
   const std::lock_guard lock(mutex_);
-  if (children_.contains(id.pid)) return true;
+  if (children_.contains(id.pid)) return;
   Child child;
   child.watched = watch(id);
-  if (!child.watched) return false;
+  if (!child.watched) return;
   child.name = name;
   child.id = id;
   child.started = now();
@@ -163,7 +164,6 @@ bool Children::adopt(const std::string& name, const ProcessId& id) {
   ended_.erase(id.pid);
   children_.insert_or_assign(id.pid, std::move(child));
   ::eventfd_write(changed_.value(), 1);
-  return true;
 }
 
 void Children::expect_end(const ProcessId& id) {
@@ -228,6 +228,10 @@ void Children::run(const std::stop_token& stop) {
           ++next;
           continue;
         }
+        // Nobody destroys those of another pool.
+        std::erase_if(ended_, [](const auto& old) {
+          return old.second.adopted && now() - old.second.ended > k_remembered;
+        });
         gone.push_back(reap(child));
         ended_[child.id.pid] = gone.back();
         next = children_.erase(next);

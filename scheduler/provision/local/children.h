@@ -1,6 +1,6 @@
 // The worker processes that this gateway started: forwards their standard error to the log, reaps
-// them, and records how they ended. Of those that it adopted it notices the end. One thread of its
-// own. Thread-safe. Children survive its destructor.
+// them, and records how they ended. It notices when adopted ones end. One thread of its own.
+// Thread-safe. Children survive its destructor.
 #pragma once
 
 #include <condition_variable>
@@ -48,9 +48,9 @@ class Children {
   // In a process group of its own, with an empty signal mask and only three descriptors. Error{failed}
   // when the system cannot start it.
   Started start(const ChildCommand& command);
-  // Watches a process that another one started. Only its parent learns with which status it ends. False
-  // when it has ended already. Error{failed} without a descriptor left.
-  bool adopt(const std::string& name, const ProcessId& id);
+  // Watches a process that another one started, if it runs. Only its parent learns with which status it ends. Its end is remembered
+  // for an hour. Error{failed} without a descriptor left.
+  void adopt(const std::string& name, const ProcessId& id);
   // We are about to end it.
   void expect_end(const ProcessId& id);
   // The clock of these times: monotonic, so that nobody can set it.

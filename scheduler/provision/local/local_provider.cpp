@@ -251,11 +251,12 @@ std::string LocalProvider::outdated(const local::WorkerProcess& process) const {
   return "";
 }
 
-// Its end frees its device as that of a child does.
+// Without a descriptor left the next list tries again.
 void LocalProvider::adopt(const local::WorkerProcess& process) {
-  devices_.with([&](auto& devices) { devices.try_emplace(process.name, device_of(process)); });
-  if (!children_.adopt(process.name, process.id))
-    devices_.with([&](auto& devices) { devices.erase(process.name); });
+  try {
+    children_.adopt(process.name, process.id);
+  } catch (const Error&) {
+  }
 }
 
 Instance LocalProvider::instance_of(const local::WorkerProcess& process,
@@ -348,6 +349,11 @@ int LocalProvider::creatable(const std::vector<Gpu>& existing) const {
 
 void LocalProvider::on_end(const local::EndedChild& child) {
   if (child.expected) return;  // destroy() or give_up() forgets it
+  if (child.adopted) {
+    // It may be another pool's, or another gateway has ended it: what crashed is for the store to say, and no device backs off.
+    if (options_.on_crash) options_.on_crash(child.name, child.how);
+    return;
+  }
   const std::string device = devices_.with([&](const auto& devices) {
     const auto found = devices.find(child.name);
     return found == devices.end() ? std::string("cpu") : found->second;

@@ -37,7 +37,8 @@ struct LocalProviderOptions {
   std::chrono::milliseconds stop_timeout{10'000};
   // A worker that no gateway contacts for so long exits.
   std::chrono::seconds gateway_timeout{60};
-  // A worker ended by itself: its name, and how. Called on a thread of the provider.
+  // A worker ended by itself: its name, and how. Called on a thread of the provider. Where another gateway started it, it may be
+  // another pool's, or that or a third gateway may have ended it.
   std::function<void(const std::string& name, const std::string& how)> on_crash{};
 };
 

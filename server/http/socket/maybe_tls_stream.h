@@ -118,7 +118,7 @@ class MaybeTlsStream {
   void hold_back(const void* payload) { may_wait_ = payload; }
   // Something was held back and waits for what is written next.
   bool holds_back() const { return !held_back_.empty(); }
-  // The same, or it may still come to be.
+  // As holds_back(), or the write under way may still be held back.
   bool needs_next() const { return may_wait_ != nullptr || holds_back(); }
   // When a reading from the peer last began: with a peer that sends, at once after its bytes came.
   std::chrono::steady_clock::time_point last_read() const { return last_read_; }

@@ -80,7 +80,7 @@ class WebSocket {
   // How long the oldest frame has waited that is not written yet; 0: there is none. Where nobody sends or asks meanwhile, a
   // fifth of a second counts at most: a program that stood still does not blame its peer.
   std::chrono::steady_clock::duration unsent_for() const;
-  // Forgets those that are not written yet, except for one that has begun.
+  // Forgets those that are not written yet, except for one that has begun, and the one behind it where both may go out together.
   void drop_unsent(const std::function<bool(const Frame&)>& which);
   // Sends what is queued, then closes. receive() ends when the peer agreed, or after a bound.
   void close(CloseCode code, std::string reason);

@@ -67,9 +67,9 @@ TEST_CASE("a client that reads nothing is disconnected, and may come back to its
 TEST_CASE("texts that a client does not read are not taken for its worker's silence") {
   const Script script(R"({"media": 2000, "texts": 400})");
   GatewayOptions brisk;
-  brisk.session.slow_client = 4s;
-  // Its tick asks how long the client has not read, and counts 0.2 s at most each time.
-  brisk.session.worker_silence = 1s;
+  // The tick, a fifth of the silence, asks how long the client has not read, and counts 0.2 s at most each time: this takes 4 s.
+  brisk.session.slow_client = 2s;
+  brisk.session.worker_silence = 2s;
   GatewayPool pool({}, brisk);
   pool.add_worker();
   pool.add_worker();

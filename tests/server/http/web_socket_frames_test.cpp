@@ -146,7 +146,7 @@ TEST_CASE("a picture is one frame on the wire") {
 
 TEST_CASE("a client that says nothing but answers pings is kept") {
   // It is pinged after half of that time, and has the other half for its answer.
-  const SocketServer server({.idle_timeout = 4s}, [](WebSocket& socket) -> asio::awaitable<void> {
+  const SocketServer server({.idle_timeout = 8s}, [](WebSocket& socket) -> asio::awaitable<void> {
     co_await socket.receive();
   });
   RawClient client(server.url());

@@ -84,6 +84,7 @@ FramePtr decode(AVCodecID kind, std::span<const std::uint8_t> bytes, const Media
   int rc = avcodec_send_packet(codec.get(), packet.get());
   if (rc >= 0) rc = avcodec_send_packet(codec.get(), nullptr);
   if (rc >= 0) rc = avcodec_receive_frame(codec.get(), frame.get());
+  throw_if_no_memory(rc, "a picture");
   if (rc < 0) throw Error(Code::invalid, refusal(rc, limits));
   if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0)
     throw Error(Code::invalid, "its data are broken");
