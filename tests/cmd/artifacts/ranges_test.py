@@ -53,14 +53,13 @@ class Ranges(Store):
         return [asked for command, path, asked in server.asked if command == "GET" and path == KEY]
 
     def test_several_connections_fetch_one_copy_together(self):
-        met, all_met, alone = threading.Barrier(3), threading.Event(), []
+        met, first, alone = threading.Barrier(3), threading.Semaphore(3), []
 
         def meet(request, path, _body):
             """The first three ranges are answered when three were asked for."""
-            if path == KEY and request.first_byte() in (0, 8 * MIB, 16 * MIB) and not all_met.is_set():
+            if path == KEY and request.byte_range() and first.acquire(blocking=False):
                 try:
                     met.wait(PATIENCE_S)
-                    all_met.set()
                 except threading.BrokenBarrierError:
                     alone.append(path)
             return False
@@ -109,7 +108,7 @@ class Ranges(Store):
                 return False
             first, last = request.byte_range()
             last = len(body) - 1 if last is None else last
-            request.cut(body[first : last + 1], 3 * MIB, 206, [("Content-Range", f"bytes {first}-{last}/{len(body)}")])
+            request.cut(body[first : last + 1], max(MIB // 2, (last + 1 - first) * 3 // 8), 206, [("Content-Range", f"bytes {first}-{last}/{len(body)}")])
             return True
 
         server = self.server(store(), cut)
@@ -131,39 +130,52 @@ class Ranges(Store):
         self.assertEqual(list((self.folder / "alone/artifacts/blobs").iterdir()), [])
 
     def test_a_killed_process_is_continued_by_the_next_also_where_ranges_came_ahead(self):
-        reached, held = threading.Event(), (16 * MIB, 24 * MIB)
+        reached, choosing, held = threading.Event(), threading.Lock(), []
 
         def hold(request, path, body):
-            """One range does not come, and of the next one half."""
-            if path == KEY and request.first_byte() == held[0]:
+            """Of the first range from 16 MiB on nothing comes, and of the next one half."""
+            if path != KEY or not request.byte_range():
+                return False
+            first, last = request.byte_range()
+            with choosing:
+                if (not held and first >= 16 * MIB) or (len(held) == 1 and first == held[0][1]):
+                    held.append((first, last + 1))
+            if held and first == held[0][0]:
                 reached.wait(PATIENCE_S)
-            if path == KEY and request.first_byte() == held[1]:
-                first, last = request.byte_range()
+            if len(held) == 2 and first == held[1][0]:
                 request.send_response(206)
                 request.send_header("Content-Range", f"bytes {first}-{last}/{len(body)}")
                 request.send_header("Content-Length", str(last + 1 - first))
                 request.end_headers()
-                request.give(body[first : first + 4 * MIB])
+                request.give(body[first : (first + last) // 2])
                 request.wfile.flush()
                 reached.wait(PATIENCE_S)
                 request.close_connection = True
                 return True
             return False
 
+        def came_ahead():
+            """All before the first of them is written, and half of the second one is there."""
+            if len(held) < 2 or not partial.exists():
+                return False
+            first, end = held[1]
+            half = partial.with_name(f"{partial.name}.{first}")
+            return half.exists() and half.stat().st_size >= (end - first) // 3 and partial.stat().st_size >= held[0][0]
+
         server = self.server(store(), hold)
         partial = self.folder / "cache/artifacts/partial" / sha256(LARGE)
         arguments = [PROGRAM, "model", "pull", "m", "--source", server.url]
         with subprocess.Popen(arguments, env=environment(self.folder), cwd=self.folder, stderr=subprocess.PIPE) as process:
             deadline = time.monotonic() + PATIENCE_S
-            ahead = partial.with_name(f"{partial.name}.{held[1]}")
-            while not ahead.exists() or ahead.stat().st_size < 4 * MIB or partial.stat().st_size < held[0]:
+            while not came_ahead():
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.01)
             process.send_signal(signal.SIGKILL)
         kept = partial.stat().st_size
         self.assertEqual(partial.read_bytes(), LARGE[:kept])
         ahead = {int(path.suffix[1:]): path.read_bytes() for path in partial.parent.glob("*.*")}
-        self.assertEqual(ahead[held[1]], LARGE[held[1] : held[1] + len(ahead[held[1]])])
+        begin = held[1][0]
+        self.assertEqual(ahead[begin], LARGE[begin : begin + len(ahead[begin])])
         reached.set()
         second = self.server(store())
         self.pull(second)
