@@ -18,7 +18,7 @@ namespace navtalk {
 namespace {
 
 constexpr std::int64_t k_events_at_once = 5000;
-constexpr double k_newest_weight = 0.05;  // of the latest job, once many are known
+constexpr double k_newest_weight = 0.05;  // of the latest job, once many of its length are known
 // Of the budget, until a job has taught the rate.
 constexpr double k_assumed_rate = 1;
 // Promises that are looked at in a turn: those that are due soon, and as many of the others in turn.
@@ -111,13 +111,15 @@ void LaneTurn::learn() {
   lane_.seen_event = to;
 }
 
-// The mean of minutes a video-minute: a mean of rates would count fast jobs too much.
+// All work by all of its time. Each job loads its model and prepares its avatar: as a mean over jobs, short ones would say how long
+// long ones take.
 void LaneTurn::learn_rate(VideoMinutes work, Duration took) {
   if (work <= VideoMinutes{} || took <= Duration{}) return;
+  const double known = (1 - k_newest_weight) * lane_.measured.count();
+  lane_.measured = work + VideoMinutes(from_seconds(60 * known));
   const double minutes = in_seconds(took) / 60 / work.count();
-  const double weight = std::max(1.0 / static_cast<double>(++lane_.rates), k_newest_weight);
   const double before = lane_.rate > 0 ? 1 / lane_.rate : minutes;
-  lane_.rate = 1 / (before + weight * (minutes - before));
+  lane_.rate = 1 / (before + work.count() / (known + work.count()) * (minutes - before));
 }
 
 VideoMinutes LaneTurn::release(TenantLine& line) {

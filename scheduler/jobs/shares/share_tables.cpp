@@ -64,7 +64,7 @@ LaneRow read_lane(Transaction& transaction) {
   if (!rows->next()) return {};
   return {.gpus = rows->real(0),
           .rate = rows->real(1),
-          .rates = rows->integer(2),
+          .measured = VideoMinutes(column::duration(*rows, 2)),
           .seen_event = rows->integer(3),
           .seen_promise = rows->integer(4),
           .divided_at = column::time(*rows, 5)};
@@ -74,7 +74,7 @@ void write_lane(Transaction& transaction, const LaneRow& lane) {
   transaction.db.run(
       "UPDATE job_lane SET gpus = $1, rate = $2, rates = $3, seen_event = $4, seen_promise "
       "= $5, divided_at = $6 WHERE id = 1",
-      {lane.gpus, lane.rate, lane.rates, lane.seen_event, lane.seen_promise,
+      {lane.gpus, lane.rate, column::of(lane.measured.audio()), lane.seen_event, lane.seen_promise,
        column::of(lane.divided_at)});
 }
 

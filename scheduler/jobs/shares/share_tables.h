@@ -18,8 +18,9 @@ void write_terms(Transaction& transaction, const TenantId& tenant, const TenantT
 // What the lane has measured.
 struct LaneRow {
   double gpus = 0;
-  double rate = 0;              // video-minutes that a GPU renders in a minute
-  std::int64_t rates = 0;       // jobs that were measured
+  double rate = 0;  // video-minutes that a GPU renders in a minute
+  VideoMinutes
+      measured{};  // work of the jobs of which the rate was learnt, the latest ones above all
   std::int64_t seen_event = 0;  // of job_events
   std::int64_t seen_promise =
       0;  // the job whose promise was checked last; they are checked in turn

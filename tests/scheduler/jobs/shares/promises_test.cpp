@@ -66,6 +66,23 @@ STORE_TEST("a job that was claimed more than once teaches no rate, however its t
   CHECK(pool.tenants.division().capacity.rate > 0);
 }
 
+STORE_TEST("a short job says little of how long a long one takes") {
+  const TestType place;
+  PromisedPool pool(place);
+  const auto rate_after = [&](VideoMinutes work) {
+    NewJob job = new_job("ada");
+    job.work = work;
+    add_job(pool.jobs, job);
+    pool.jobs.finish(lease_of(claimed(pool.jobs, pool.jobs.now())), "{}", pool.jobs.now());
+    pool.tenants.divide(10, k_lane, pool.jobs.now());
+    return pool.tenants.division().capacity.rate;
+  };
+  const double after_short = rate_after(VideoMinutes(1s));
+  REQUIRE(after_short > 0);
+  // Both take about as long; as a mean over the two, the rate would double at most.
+  CHECK(rate_after(VideoMinutes(100h)) > 10 * after_short);
+}
+
 STORE_TEST("what is submitted later is promised for later, by the work ahead") {
   const TestType place;
   PromisedPool pool(place);
