@@ -36,7 +36,7 @@ void BlobFetch::bring(const ArtifactFile& file, const std::string& key,
   had = blob.size();
   if (is_large(blob)) {
     auto connections = source_connections(file, key);
-    if (bring_ranges(connections, file, blob) == Came::whole) {
+    if (bring_ranges(connections, file, blob) == RangesResult::whole) {
       from_sources_ += grown(had, blob.size());
       return keep(blob, file);
     }
@@ -69,7 +69,7 @@ bool BlobFetch::bring_from_peers(const ArtifactFile& file, const std::string& ke
   return uses_.peers.fetch(file, key, blob, uses_.stop);
 }
 
-// Of peers that hold nothing each answers at once, and makes room for the next one.
+// Some at once. The next ones are asked when all of those have ended: at once, where none of them holds anything.
 bool BlobFetch::bring_held_ranges(const ArtifactFile& file, const std::string& key,
                                   PartialBlob& blob) const {
   std::vector<RangeConnection> all = uses_.peers.holders(file, key);
@@ -77,9 +77,9 @@ bool BlobFetch::bring_held_ranges(const ArtifactFile& file, const std::string& k
   for (auto next = all.begin(); next != all.end();) {
     std::vector<RangeConnection> some;
     while (next != all.end() && some.size() < most) some.push_back(std::move(*next++));
-    const Came came = bring_ranges(some, file, blob);
+    const RangesResult result = bring_ranges(some, file, blob);
     uses_.peers.note(some);
-    if (came != Came::some) return came == Came::whole;
+    if (result != RangesResult::some) return result == RangesResult::whole;
   }
   return false;
 }
@@ -100,16 +100,16 @@ std::vector<RangeConnection> BlobFetch::source_connections(const ArtifactFile& f
   return found;
 }
 
-BlobFetch::Came BlobFetch::bring_ranges(std::vector<RangeConnection>& connections,
-                                        const ArtifactFile& file, PartialBlob& blob) const {
-  if (!fetch_ranges(connections, blob, uses_.ranges.sizes, uses_.stop)) return Came::some;
-  if (blob.is_whole(file.sha256)) return Came::whole;
+BlobFetch::RangesResult BlobFetch::bring_ranges(std::vector<RangeConnection>& connections,
+                                                const ArtifactFile& file, PartialBlob& blob) const {
+  if (!fetch_ranges(connections, blob, uses_.ranges.sizes, uses_.stop)) return RangesResult::some;
+  if (blob.is_whole(file.sha256)) return RangesResult::whole;
   log::warn(
       "content that came in ranges has a wrong SHA-256 and was discarded: it is fetched "
       "again from one after another",
       {{"sha256", file.sha256}});
   blob.restart();
-  return Came::wrong;
+  return RangesResult::wrong;
 }
 
 // Until all bytes are there and right.

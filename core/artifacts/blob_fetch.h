@@ -44,9 +44,9 @@ class BlobFetch {
   bool bring_from_peers(const ArtifactFile& file, const std::string& key, PartialBlob& blob) const;
   // Of large content; from as many at once as sources have connections.
   bool bring_held_ranges(const ArtifactFile& file, const std::string& key, PartialBlob& blob) const;
-  enum class Came { whole, some, wrong };  // wrong: it was discarded
-  Came bring_ranges(std::vector<RangeConnection>& connections, const ArtifactFile& file,
-                    PartialBlob& blob) const;
+  enum class RangesResult { whole, some, wrong };  // wrong: it was discarded
+  RangesResult bring_ranges(std::vector<RangeConnection>& connections, const ArtifactFile& file,
+                            PartialBlob& blob) const;
   std::vector<RangeConnection> source_connections(const ArtifactFile& file,
                                                   const std::string& key) const;
   bool is_large(const PartialBlob& blob) const;

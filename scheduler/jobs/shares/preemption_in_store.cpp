@@ -82,10 +82,11 @@ std::string holder_of(const Preemption& preemption, const std::vector<RunningJob
   return most == counts.end() ? std::string{} : most->first;
 }
 
-// Slots between two jobs: one has left each, and nobody has it again yet. Who gave way a moment ago, at this gateway or another, has
-// made room for whoever is next.
+// Lent slots on which no job runs at the moment. Who gave way a moment ago, at this gateway or another, has made room
+// for whoever is next. A lease that has run out promises nothing: its gateway may be dead.
 std::size_t slots_between(Transaction& transaction, std::size_t running) {
-  const auto rows = transaction.db.query("SELECT COUNT(*) FROM sessions WHERE lane = 1", {});
+  const auto rows = transaction.db.query(
+      "SELECT COUNT(*) FROM sessions WHERE lane = 1 AND until > $1", {column::of(transaction.now)});
   const auto lent = rows->next() ? static_cast<std::size_t>(rows->integer(0)) : 0;
   return lent > running ? lent - running : 0;
 }

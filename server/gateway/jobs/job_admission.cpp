@@ -42,7 +42,8 @@ std::shared_ptr<void> JobAdmission::begin(Counts& under_way, const TenantId& ten
 }
 
 asio::awaitable<std::optional<Response>> JobAdmission::refusal_of(JobRequest& asked) {
-  std::optional<Response> refusal = co_await fetch_and_judge(asked);
+  std::optional<Response> refusal = co_await judge(asked);
+  if (!refusal && !asked.audio_url.empty()) refusal = co_await fetch(asked);
   if (refusal || asked.audio.empty()) co_return refusal;
   co_return co_await measure(asked);
 }
@@ -51,27 +52,36 @@ int JobAdmission::most_fetches() const {
   return total(fetches_) < k_fetch_threads / 2 ? k_most_fetches : 1;
 }
 
-asio::awaitable<std::optional<Response>> JobAdmission::fetch_and_judge(JobRequest& asked) {
-  const bool fetches = !asked.audio_url.empty();
+asio::awaitable<std::optional<Response>> JobAdmission::judge(JobRequest& asked) {
+  std::string failed;
+  auto work = [&] { parts_.rules.judge(asked.job.spec); };
+  const bool asks = parts_.rules.asks_others(asked.job.spec);
+  try {
+    co_await (asks ? parts_.moderation : parts_.blocked_words).run(work);
+  } catch (const Error& error) {
+    if (error.code() != Code::failed) throw;
+    failed = error.message();
+  }
+  if (failed.empty()) co_return std::nullopt;
+  co_return unavailable(failed);
+}
+
+asio::awaitable<std::optional<Response>> JobAdmission::fetch(JobRequest& asked) {
   const int most = most_fetches();
-  const std::shared_ptr<void> fetch =
-      fetches ? begin(fetches_, asked.job.spec.tenant, most) : nullptr;
-  if (fetches && !fetch)
+  const std::shared_ptr<void> fetch = begin(fetches_, asked.job.spec.tenant, most);
+  if (!fetch)
     co_return too_many(
         "as many audio_urls of yours are being fetched as may be at once, which is " +
         std::to_string(most) + " now: try again, or send the speech with the job");
-  if (fetches && total(fetches_) > k_fetch_threads + k_most_waiting_fetches)
+  if (total(fetches_) > k_fetch_threads + k_most_waiting_fetches)
     co_return unavailable("too many audio_urls wait to be fetched: try again later");
   std::string failed;
-  auto judge = [&] { parts_.rules.judge(asked.job.spec); };
-  auto fetch_speech = [&] {
+  auto work = [&] {
     asked.fetched = parts_.rules.fetch(asked.audio_url);
     take_audio(asked, asked.fetched);
   };
-  const bool asks = parts_.rules.asks_others(asked.job.spec);
   try {
-    co_await (asks ? parts_.moderation : parts_.blocked_words).run(judge);
-    if (fetches) co_await parts_.fetches.run(fetch_speech);
+    co_await parts_.fetches.run(work);
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();

@@ -23,7 +23,7 @@ class JobAdmission {
   // A tenant has two recordings judged at once, so that no tenant alone occupies the threads.
   static constexpr int k_probe_threads = 4;
   // A tenant has two audio_urls fetched at once, and only one while half of the threads wait for servers: however slow
-  // the servers of eight tenants are, eight others have a thread each.
+  // their servers are, four tenants hold up to eight threads, eight up to twelve, and twelve may hold all.
   static constexpr int k_fetch_threads = 16;
   struct Parts {
     const InputRules& rules;
@@ -45,7 +45,9 @@ class JobAdmission {
   using Counts = std::map<TenantId, int>;
   // How many audio_urls a tenant may have fetched at once now.
   int most_fetches() const;
-  boost::asio::awaitable<std::optional<Response>> fetch_and_judge(JobRequest& asked);
+  boost::asio::awaitable<std::optional<Response>> judge(JobRequest& asked);
+  // Of its audio_url. A tenant's count begins here, behind the moderation's answer.
+  boost::asio::awaitable<std::optional<Response>> fetch(JobRequest& asked);
   boost::asio::awaitable<std::optional<Response>> measure(JobRequest& asked);
   // Held until it is over; nullptr: the tenant has as much under way as it may have.
   static std::shared_ptr<void> begin(Counts& under_way, const TenantId& tenant, int most);

@@ -1,9 +1,11 @@
 #include "server/gateway/jobs/job_api.h"
 
 #include <algorithm>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "core/log/log.h"
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
@@ -143,6 +145,19 @@ void JobApi::promise(const Job& job, TimePoint now) {
   parts_.tenants.promise(std::span(&job.id, 1), now);
 }
 
+// The answer waits for no bucket, and fails with none: the job is recorded.
+void JobApi::ensure_shared(const std::string& audio) {
+  if (audio.empty() || parts_.files.bucket() == nullptr) return;
+  parts_.bucket_threads.post([&files = parts_.files, audio, stop = parts_.stop] {
+    try {
+      files.ensure_shared(audio, stop);
+    } catch (const std::exception& error) {
+      log::warn("a job's speech may be missing from the bucket",
+                {{"sha256", audio}, {"error", error.what()}});
+    }
+  });
+}
+
 asio::awaitable<Response> JobApi::accepted(const Job& job) {
   parts_.dispatcher.note_submission();
   const Json object = co_await with_outlook(job, CountFrom::end);
@@ -179,7 +194,6 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   auto keep_speech = [&] {
     asked.job.spec.audio = parts_.files.keep_upload(asked.audio, parts_.stop);
   };
-  auto ensure_speech = [&] { parts_.files.ensure_shared(asked.job.spec.audio, parts_.stop); };
   auto record = [&] {
     const TimePoint now = parts_.store.now();
     Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"}, now,
@@ -201,8 +215,6 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
         parts_.files.bucket() != nullptr ? parts_.bucket_threads : parts_.file_threads;
     if (!asked.audio.empty()) co_await keepers.run(keep_speech);
     submission = co_await parts_.store_threads.run(record);
-    if (!asked.audio.empty() && parts_.files.bucket() != nullptr)
-      co_await parts_.bucket_threads.run(ensure_speech);
   } catch (const Error& error) {
     ends = error.code() == Code::failed && parts_.stop.stop_requested();
     if (error.code() != Code::no_capacity && !ends) throw;
@@ -210,6 +222,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   }
   if (ends) co_return unavailable(problem + ": try again");
   if (!problem.empty()) co_return error_response(429, "quota", problem);
+  ensure_shared(asked.job.spec.audio);
   co_return co_await accepted(submission->job);
 }
 

@@ -65,6 +65,8 @@ class JobApi {
   Awaitable<std::optional<Job>> asked_before(JobRequest& asked);
   // Its end, unless that was promised. Calls the store.
   void promise(const Job& job, TimePoint now);
+  // The speech of a recorded job, beside the answer; the gateway's end waits for it.
+  void ensure_shared(const std::string& audio);
   Answer accepted(const Job& job);
   Awaitable<std::variant<Job, Response>> linked(const Request& request);
   // The tenant's own job that the request names, or why there is none.

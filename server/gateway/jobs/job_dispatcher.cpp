@@ -130,9 +130,9 @@ asio::awaitable<void> JobDispatcher::round() {
     turned_ = Clock::now();
     co_await take_turn();
   }
-  co_await mark_late();
   users_wait_ = lacks_slot_ = false;
   if (!runs_.empty()) co_await yield_to_users();
+  co_await mark_late();  // behind what a store that takes nothing must not keep from users
   bool more = true;
   while (more && !draining_ && may_begin()) more = co_await begin_one();
   // It has no room for a job, however many slots are free: what it runs may give way all the same.
@@ -258,6 +258,7 @@ void JobDispatcher::forget_shared() {
   JobStore& store = parts_.runs.store;
   const JobFiles& files = parts_.runs.files;
   std::vector<JobId> gone;
+  std::set<std::string> speech;
   for (const JobId& id : store.over_since(store.now() - parts_.keep, k_forgotten_at_once)) {
     const std::optional<Job> job = store.find(id);
     if (!job) continue;
@@ -265,17 +266,31 @@ void JobDispatcher::forget_shared() {
     if (const auto result = shared_result(*job)) keys.push_back(result->key);
     for (const JobSegment& segment : store.segments(id))
       keys.push_back(JobBucket::segment_key(id, segment.index));
-    const std::string& audio = job->spec.audio;
-    const bool with_speech = !audio.empty() && !store.audio_in_use().contains(audio);
-    if (with_speech) keys.push_back(JobBucket::upload_key(audio));
     if (!files.unshare(keys, drained_.get_token())) break;  // the bucket is away
-    // As JobFiles::sweep_uploads().
-    if (with_speech && store.audio_in_use().contains(audio))
-      files.share_again(audio, drained_.get_token());
-    files.remove(id);
+    if (!job->spec.audio.empty()) speech.insert(job->spec.audio);
     gone.push_back(id);
   }
+  if (!unshare_speech(std::move(speech))) return;
+  for (const JobId& id : gone) files.remove(id);
   store.forget(gone);
+}
+
+// As JobFiles::sweep_uploads(). What a job needs by then comes back only where this gateway has a copy: otherwise the
+// gateway that recorded that job brings it back, if it looked behind the removal.
+bool JobDispatcher::unshare_speech(std::set<std::string> speech) {
+  if (speech.empty()) return true;
+  JobStore& store = parts_.runs.store;
+  const JobFiles& files = parts_.runs.files;
+  const std::set<std::string> needed = store.audio_in_use();
+  std::erase_if(speech, [&](const std::string& audio) { return needed.contains(audio); });
+  if (speech.empty()) return true;
+  std::vector<std::string> keys;
+  for (const std::string& audio : speech) keys.push_back(JobBucket::upload_key(audio));
+  const bool left = files.unshare(keys, drained_.get_token());
+  const std::set<std::string> needed_now = store.audio_in_use();
+  for (const std::string& audio : speech)
+    if (needed_now.contains(audio)) files.share_again(audio);
+  return left;
 }
 
 asio::awaitable<void> JobDispatcher::take_turn() {
@@ -333,6 +348,7 @@ asio::awaitable<void> JobDispatcher::mark_late() {
   }
   if (late == late_) co_return;
   auto mark = [&] { parts_.late.mark(parts_.allocator.options().gateway, late); };
+  late_.reset();
   co_await parts_.runs.store_threads.run(mark);
   late_ = std::move(late);
 }

@@ -14,8 +14,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "core/log/error_throttle.h"
 #include "core/trace/trace_exporter.h"
@@ -110,6 +112,8 @@ class JobDispatcher {
   void forget_old();
   void share_results();
   void forget_shared();
+  // False: the bucket may have some of it yet.
+  bool unshare_speech(std::set<std::string> speech);
   Awaitable<void> take_turn();
   Awaitable<void> yield_to_users();
   bool may_begin() const;
@@ -141,7 +145,8 @@ class JobDispatcher {
   bool users_wait_ = false;
   std::map<JobId, int> unreadable_{};   // how often a job has ended so since its last try
   std::optional<JobId> failed_here_{};  // the last job that was given back for this gateway's fault
-  std::vector<LeaseId> late_{};         // as the store has it
+  // As the store has it; nullopt: unknown, since a call failed.
+  std::optional<std::vector<LeaseId>> late_{std::vector<LeaseId>{}};
   JobCounters counters_{};
   // Since when every call of the store has succeeded, and every round was made in time.
   Clock::time_point reached_ = Clock::now();

@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* k_result = "video";
-constexpr std::size_t k_id_length = 32;                 // random_id()
+constexpr std::size_t k_id_length = 32;  // random_id()
+constexpr std::size_t k_unshared_at_once = 20;
 constexpr auto k_upload_grace = std::chrono::hours(1);  // between a file and its job's row
 
 void make_folder(const fs::path& folder) {
@@ -95,9 +96,10 @@ fs::path JobFiles::upload(const std::string& audio) const { return folder_ / "up
 //   the speech leaves the bucket         the job is recorded
 //   does a job need it now?              does the bucket have it?
 //
-// Whichever question comes last is answered in a way that brings it back.
+// Whichever question comes last is answered in a way that brings it back. Few leave between two questions, so that what
+// is needed is missing for seconds.
 void JobFiles::sweep_uploads(const InUse& in_use, const std::stop_token& stop) const {
-  const std::set<std::string> needed = in_use();
+  std::set<std::string> needed = in_use();
   std::error_code error;
   const auto before = fs::file_time_type::clock::now() - k_upload_grace;
   const auto goes = [&](const fs::path& file) {
@@ -106,29 +108,42 @@ void JobFiles::sweep_uploads(const InUse& in_use, const std::stop_token& stop) c
     return !needed.contains(file.filename().native()) &&
            fs::last_write_time(file, gone) <= before && !gone;
   };
-  std::vector<fs::path> unshared;
   const auto remove_old = [&](const fs::path& file) {
     std::error_code gone;
     // Whoever sends the same speech meanwhile makes it young again before or after, and then finds it gone.
     const auto lock = locked(folder_ / "uploads");
     if (goes(file)) fs::remove(file, gone);
   };
+  struct Unshared {
+    fs::path file{};
+    bool left = false;  // false: perhaps, since the answer did not come
+  };
+  std::vector<Unshared> batch;
+  const auto end_batch = [&] {
+    if (!batch.empty()) needed = in_use();
+    for (const auto& [file, left] : batch) {
+      const std::string audio = file.filename().native();
+      if (left) remove_old(file);
+      // It is needed, or became young meanwhile. A request to stop does not keep it from coming back.
+      if (left || needed.contains(audio)) share_again(audio);
+    }
+    batch.clear();
+  };
+  bool away = false;
   for (fs::directory_iterator at(folder_ / "uploads", error), end;
        !error && at != end && !stop.stop_requested(); at.increment(error)) {
     const fs::path file = at->path();
     const bool shared = bucket_ && file.extension() != ".partial" && goes(file);
     if (!shared) {
       remove_old(file);
-    } else if (unshare({JobBucket::upload_key(file.filename().native())}, stop)) {
-      unshared.push_back(file);
+    } else if (!away) {
+      const bool left = unshare({JobBucket::upload_key(file.filename().native())}, stop);
+      away = !left;
+      batch.push_back({.file = file, .left = left});
+      if (batch.size() == k_unshared_at_once) end_batch();
     }
   }
-  const std::set<std::string> needed_now = unshared.empty() ? needed : in_use();
-  for (const fs::path& file : unshared) {
-    const std::string audio = file.filename().native();
-    if (!needed_now.contains(audio)) remove_old(file);
-    share_again(audio, stop);  // it is needed, or became young meanwhile
-  }
+  end_batch();
 }
 
 void JobFiles::ensure_shared(const std::string& audio, const std::stop_token& stop) const {
@@ -139,10 +154,10 @@ void JobFiles::ensure_shared(const std::string& audio, const std::stop_token& st
     bucket_->put(key, upload(audio), stop);
 }
 
-void JobFiles::share_again(const std::string& audio, const std::stop_token& stop) const {
+void JobFiles::share_again(const std::string& audio) const {
   std::error_code gone;
   if (bucket_ && fs::exists(upload(audio), gone))
-    bucket_->put(JobBucket::upload_key(audio), upload(audio), stop);
+    bucket_->put(JobBucket::upload_key(audio), upload(audio));
 }
 
 std::vector<JobId> JobFiles::with_segments() const {

@@ -73,8 +73,8 @@ class JobFiles {
   // Behind the record of a job whose speech keep_upload() has kept: puts it there again where another gateway has removed it
   // since, which found no job that needs it.
   void ensure_shared(const std::string& audio, const std::stop_token& stop) const;
-  // As ensure_shared(), where this gateway itself removed it and has it.
-  void share_again(const std::string& audio, const std::stop_token& stop) const;
+  // As ensure_shared(), where this gateway itself removed it. Nothing where it has no copy. Ends with the bucket's tries.
+  void share_again(const std::string& audio) const;
   // False: it stays here.
   bool share_segment(const JobId& job, int index, const std::stop_token& stop) const;
   bool share_result(const JobId& job, const std::string& format, const std::string& key,

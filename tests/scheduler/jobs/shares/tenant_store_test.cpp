@@ -342,6 +342,29 @@ STORE_TEST("where a job of one gateway gives way, no other one does for the same
   CHECK(asked() == 0);
 }
 
+STORE_TEST("a slot whose lease has run out makes no room for another tenant's job") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  const auto pool = place.open();
+  pool->add({.gpu = {.id = {"a"}, .name = "a", .state = State::idle, .slots = 4}}, k_user);
+  const auto add = [&](const std::string& tenant, int count) {
+    submit_for(jobs, tenant, count, 60min);
+    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+  };
+  add("flood", 6);
+  for (const char* claimant : {"one", "two", "three"}) {
+    REQUIRE(pool->claim({.id = {claimant}, .gateway = "w", .lane = Lane::batch}, 1min));
+    REQUIRE(jobs.claim("w", by_shares(), jobs.now()));
+  }
+  add("b", 1);
+  REQUIRE(pool->claim({.id = {"dead"}, .gateway = "dead", .lane = Lane::batch}, 1us));
+  REQUIRE(pool->leases().size() == 4);
+  std::size_t asked = 0;
+  for (const JobPreemption& one : tenants.preemptions("w", {.least_run = {}})) asked += one.count;
+  CHECK(asked == 1);
+}
+
 STORE_TEST("what a tenant has had of the slots is kept, and counts where jobs give way") {
   const TestType place;
   JobStore jobs = open_jobs(place);

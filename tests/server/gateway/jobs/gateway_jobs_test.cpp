@@ -47,6 +47,30 @@ TEST_CASE("a gateway ends while speech is being judged, and answers who waits fo
   CHECK(answer.get().status == 503);
 }
 
+TEST_CASE("a job that is recorded is answered, however long the bucket takes to say what it has") {
+  const LoopbackServer bucket([](Connection& connection, const ReceivedRequest& request) {
+    if (request.method == "HEAD") return connection.hold();
+    connection.answer(200);
+  });
+  const auto variable = [&](const char* name) {
+    return std::string(name) == "AWS_ENDPOINT_URL_S3" ? bucket.url() : "key";
+  };
+  const TemporaryDirectory folder;
+  GatewayOptions options;
+  options.jobs =
+      JobOptions{.folder = folder / "jobs",
+                 .bucket = std::make_shared<const JobBucket>("s3://videos/jobs", variable)};
+  GatewayPool pool({}, options);
+  auto answer = std::async(std::launch::async, [&] {
+    return pool.operate("POST", "/v1/jobs", k_submission,
+                        {{"Content-Type", "multipart/form-data; boundary=x"}});
+  });
+  CHECK(answer.wait_for(10s) == std::future_status::ready);
+  pool.stop();
+  CHECK(pool.ends());
+  CHECK(answer.get().status == 202);
+}
+
 TEST_CASE("a gateway holds what it has yet to deliver for as long as one exchange may take") {
   constexpr Duration k_long = 1h;
   const TemporaryDirectory folder;

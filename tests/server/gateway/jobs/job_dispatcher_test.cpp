@@ -330,6 +330,21 @@ TEST_CASE("a worker that has missed a heartbeat gets no other job of any gateway
   CHECK(gateway.eventually([&] { return gateway.lends_elsewhere(); }));
 }
 
+TEST_CASE("a slot is given to users also where the store takes no mark of a late worker") {
+  Dispatching gateway({.script = render_for_ever,
+                       .times = {.first_pause = 10ms, .yield_within = 10ms},
+                       .heartbeat = 20ms});
+  gateway.run_sql(
+      "CREATE TRIGGER refusal BEFORE UPDATE OF late ON sessions BEGIN SELECT RAISE(ABORT, "
+      "'full'); END");
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.progress(job) > 0; }));
+  gateway.wait(100ms);
+  gateway.ask_for_slot();
+  CHECK(gateway.eventually([&] { return gateway.ended(JobRun::End::users) == 1; }));
+}
+
 TEST_CASE(
     "a job whose speech cannot be read here is dead in the end, and others are done meanwhile") {
   // The kernel says that it has 4096 bytes, and gives fewer.

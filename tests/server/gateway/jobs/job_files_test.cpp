@@ -35,6 +35,10 @@ class MemoryBucket {
     return std::ranges::any_of(objects_,
                                [&](const auto& one) { return one.first.ends_with(name); });
   }
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return objects_.size();
+  }
   std::shared_ptr<const JobBucket> open() {
     const auto variable = [url = server_.url()](const char* name) {
       return std::string(name) == "AWS_ENDPOINT_URL_S3" ? url : "key";
@@ -122,6 +126,18 @@ TEST_CASE("old speech leaves the bucket, unless another gateway takes it at that
     CHECK(bucket.has(audio));
     CHECK(fs::exists(files.upload(audio)));
   }
+  SECTION("a job is recorded before it has left, and this gateway ends") {
+    std::stop_source ending;
+    const auto needed = [&] {
+      if (++reads == 1) return std::set<std::string>();
+      ending.request_stop();
+      return std::set<std::string>{audio};
+    };
+    files.sweep_uploads(needed, ending.get_token());
+    CHECK(reads == 2);
+    CHECK(bucket.has(audio));
+    CHECK(fs::exists(files.upload(audio)));
+  }
   SECTION("a job is recorded after it has left") {
     REQUIRE(others.keep_upload("speech") == audio);
     files.sweep_uploads(nothing);
@@ -129,6 +145,23 @@ TEST_CASE("old speech leaves the bucket, unless another gateway takes it at that
     others.ensure_shared(audio, {});
     CHECK(bucket.has(audio));
   }
+}
+
+TEST_CASE("of much old speech few leave the bucket before it is asked again what is needed") {
+  const TemporaryDirectory folder;
+  MemoryBucket bucket;
+  const JobFiles files(folder.path(), bucket.open());
+  for (int i = 0; i < 45; ++i) {
+    const std::string audio = files.keep_upload("speech " + std::to_string(i));
+    fs::last_write_time(files.upload(audio), fs::file_time_type::clock::now() - 2h);
+  }
+  std::vector<std::size_t> left;  // at each question
+  files.sweep_uploads([&] {
+    left.push_back(bucket.size());
+    return nothing();
+  });
+  CHECK(left == std::vector<std::size_t>{45, 25, 5, 0});
+  CHECK(fs::is_empty(folder / "uploads"));
 }
 
 TEST_CASE("speech that is sent again while old speech is removed stays") {
