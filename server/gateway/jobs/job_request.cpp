@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 
+#include "core/base/frame_rate.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/net/url.h"
 #include "core/text/printable.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr std::size_t k_longest_text = 100'000;  // bytes
 constexpr std::size_t k_longest_key = 200;
 constexpr int k_highest_priority = 100;
+constexpr FrameRate k_highest_fps = 240;  // as infer has it
 // Guesses until the speech is decoded.
 constexpr double k_spoken_bytes_per_s = 14;
 constexpr double k_coded_bytes_per_s = 16'000;
@@ -91,12 +93,14 @@ class Members {
   std::set<std::string> asked_;
 };
 
-// A rational frame rate has a text, such as "30000/1001"; infer checks it.
+// A rational frame rate has a text, such as "30000/1001".
 std::string frame_rate(const nlohmann::json& value) {
-  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
-  if (value.is_number()) return fmt::format("{}", value.get<double>());
-  if (value.is_string() && value.get<std::string>().size() <= 20) return value.get<std::string>();
-  refuse("output.fps is a number, or a text such as \"30000/1001\"");
+  const std::string given = value.is_string() ? value.get<std::string>() : value.dump();
+  const std::optional<FrameRate> rate = parse_frame_rate(given);
+  if (!rate || *rate < 1 || *rate > k_highest_fps)
+    refuse(fmt::format("output.fps is a rate from 1 to {}, such as 25 or \"30000/1001\", not {}",
+                       text(k_highest_fps), shown(given)));
+  return given;
 }
 
 void read_output(const nlohmann::json& object, nlohmann::json& options) {

@@ -92,6 +92,10 @@ TEST_CASE("what a job cannot have is refused by its name") {
   refused(json(R"({"avatar":"ada"})"), "neither a text");
   refused(json(R"({"avatar":"ada","text":"a","voice":"../x"})"), "voice");
   refused(json(R"({"avatar":"ada","text":"a","voce":"x"})"), "voce");
+  for (const char* fps :
+       {"1e9", "0", "-25", "0.5", "241", R"("25/0")", R"("fast")", "true", "[25]"})
+    refused(json(R"({"avatar":"ada","text":"a","output":{"fps":)" + std::string(fps) + "}}"),
+            "output.fps is a rate from 1 to 240");
   refused(json(R"({"avatar":"ada","text":"a","priority":1000})"), "priority");
   refused(json(R"({"avatar":"ada","text":"a","priority":1.5})"), "whole");
   refused(json(R"({"avatar":"ada","text":"a","output":{"format":"exe"}})"), "output.format");
