@@ -193,8 +193,8 @@ class Jobs(unittest.TestCase):
         ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(short), "--fps", "5", "--wait")
         self.assertEqual(ran.returncode, 3, ran.stderr)
         self.assertIn("shorter than one frame", ran.stderr)
-        bad_rate = self.submit({"avatar": "ada", "text": "a", "output": {"fps": "no rate"}})
-        self.assertIn("fps", self.over(bad_rate, "failed")["error"])
+        nobody = self.submit({"avatar": "ada", "text": "a", "voice": "nobody"})
+        self.assertIn("nobody", self.over(nobody, "failed")["error"])
         self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
 
     def test_what_a_worker_lacks_fails_no_job(self):
