@@ -480,6 +480,51 @@ class Jobs(unittest.TestCase):
         rest = json.loads(self.gateway.ask("GET", f"/v1/jobs?state=done&cursor={done['next_cursor']}")[1])
         self.assertEqual(len(rest["jobs"]), 1)
 
+    def submit_list(self, rows, *more):
+        file = self.folder / "list.csv"
+        file.write_text("avatar,text,output,size,fps\n" + rows)
+        return self.navtalk("job", "submit", "--csv", str(file), "--wait", *more)
+
+    def submitted(self):
+        return json.loads(self.gateway.ask("GET", "/v1/jobs")[1])["jobs"]
+
+    def test_the_folder_of_a_list_is_made_and_a_wrong_one_is_refused_before_anything_is_submitted(self):
+        (self.folder / "file").write_text("")
+        ran = self.submit_list("ada,One.,one.mp4,64,5\nada,Two.,in/two.mp4,64,5\n", "--output", str(self.folder / "file"))
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertIn("file cannot be made: ", ran.stderr)
+        nowhere = self.folder / "nowhere" / "one.mp4"
+        ran = self.submit_list("ada,One.,,64,5\n", "--output", str(nowhere))
+        self.assertEqual(ran.returncode, 4, ran.stderr)
+        self.assertIn("nowhere does not exist", ran.stderr)
+        self.assertEqual(self.submitted(), [])
+        ran = self.submit_list("ada,One.,one.mp4,64,5\nada,Two.,in/two.mp4,64,5\n", "--output", str(self.folder / "made"))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertTrue((self.folder / "made" / "one.mp4").exists())
+        self.assertTrue((self.folder / "made" / "in" / "two.mp4").exists())
+
+    def test_the_second_row_with_an_output_is_refused_before_it_is_submitted(self):
+        ran = self.submit_list("ada,One.,one.mp4,64,5\nada,Two.,./one.mp4,64,5\n", "--output", str(self.folder / "made"))
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertRegex(ran.stderr, r"row 3: .*one\.mp4 is the output of row 2 already")
+        self.assertTrue((self.folder / "made" / "one.mp4").exists())
+        self.assertEqual(len(self.submitted()), 1)
+
+    def test_who_interrupts_a_wait_is_told_that_the_jobs_go_on_and_how_to_wait_for_them(self):
+        speech = self.folder / "speech.wav"
+        record(speech, SPEECH_S)
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        waits = subprocess.Popen([PROGRAM, "job", "submit", "--avatar", "ada", "--audio", str(speech), "--fps", "1", "--size", "64",
+                                  "--wait", "--output", str(self.folder / "speech.mp4"), "--url", self.gateway.url],
+                                 stderr=subprocess.PIPE, text=True, env=variables)
+        job = eventually(self.submitted, "it is submitted")[0]
+        eventually(lambda: self.show(job)["state"] == "running", "it runs")
+        waits.send_signal(signal.SIGINT)
+        said = waits.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual(waits.returncode, 130, said)
+        self.assertIn(f"job {job['id']} goes on at the gateway: 'navtalk job wait {job['id']} --url {self.gateway.url}' waits for it", said)
+        self.assertEqual(self.show(job)["state"], "running")
+
 
 if __name__ == "__main__":
     unittest.main()

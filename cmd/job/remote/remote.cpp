@@ -15,6 +15,7 @@
 #include "cmd/infer/failed_inputs.h"
 #include "cmd/job/remote/follow_jobs.h"
 #include "cmd/job/remote/job_client.h"
+#include "cmd/job/remote/output_files.h"
 #include "cmd/job/remote/wanted_videos.h"
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
@@ -27,6 +28,8 @@ namespace navtalk::cmd {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t k_most_named = 20;  // jobs in one message
 
 struct SubmitOptions {
   GatewayOptions gateway;
@@ -105,58 +108,111 @@ nlohmann::json submit_one(JobClient& client, const WantedVideo& video) {
   }
 }
 
-fs::path file_of(const SubmitOptions& options, const WantedVideo& video, std::size_t videos) {
-  if (options.output.empty()) return video.output;
-  if (videos == 1 && !fs::is_directory(options.output)) return options.output;
-  if (!video.output.empty()) return options.output / video.output;
-  return options.output / ("video." + video.job.at("output").at("format").get<std::string>());
+bool ended_by_signal(const Error& error) {
+  return error.code() == Code::interrupted || error.code() == Code::terminated;
+}
+
+// What to do about jobs that are not fetched when the command is stopped: they go on without it.
+Error with_jobs_that_go_on(const Error& stop, const std::vector<std::string>& ids,
+                           const GatewayOptions& gateway) {
+  if (ids.empty()) return stop;
+  const std::string url = gateway.url.empty() ? "" : " --url " + gateway.url;
+  const std::string what = ids.size() == 1 ? "job " + ids.front() + " goes on"
+                                           : fmt::format("{} jobs go on", ids.size());
+  const std::string how =
+      ids.size() > k_most_named
+          ? fmt::format("'navtalk job list{}' shows them", url)
+          : fmt::format("'navtalk job wait {}{}' waits for {}", fmt::join(ids, " "), url,
+                        ids.size() == 1 ? "it" : "them");
+  return {stop.code(), fmt::format("{}: {} at the gateway: {}, 'navtalk job fetch' gets a video",
+                                   stop.message(), what, how)};
+}
+
+class Submitter {
+ public:
+  Submitter(const SubmitOptions& options, Context& context)
+      : options_(options), context_(context), client_(options.gateway, context) {}
+
+  // Returns what was submitted, each job once.
+  std::vector<nlohmann::json> submit(const std::vector<WantedVideo>& videos);
+  // Fetches the videos as they are done.
+  void fetch(std::vector<nlohmann::json> jobs);
+  // In the order of submission, without those that were fetched or have failed.
+  const std::vector<std::string>& going() const { return going_; }
+  const FailedInputs& failed() const { return failed_; }
+
+ private:
+  template <typename Work>
+  void try_to(const WantedVideo& video, const Work& work);
+
+  const SubmitOptions& options_;
+  Context& context_;
+  JobClient client_;
+  FailedInputs failed_;
+  std::map<std::string, const WantedVideo*> of_job_;
+  std::vector<std::string> going_;
+};
+
+template <typename Work>
+void Submitter::try_to(const WantedVideo& video, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (ended_by_signal(error)) throw;
+    failed_.add(video.name, error.code());
+    context_.clear_progress();
+    log::error(fmt::format("{}: {}", video.name, error.message()));
+  }
+}
+
+std::vector<nlohmann::json> Submitter::submit(const std::vector<WantedVideo>& videos) {
+  std::vector<nlohmann::json> jobs;
+  for (std::size_t i = 0; i < videos.size(); ++i) {
+    const WantedVideo& video = videos[i];
+    if (videos.size() > 1) context_.progress("submitting", i, videos.size());
+    try_to(video, [&] {
+      if (video.error) throw Error(*video.error);
+      const nlohmann::json job = submit_one(client_, video);
+      if (!options_.wait) {
+        context_.clear_progress();
+        tell(job, video.name, {}, context_);
+      }
+      if (!of_job_.emplace(id_of(job), &video).second) return;
+      jobs.push_back(job);
+      going_.push_back(id_of(job));
+    });
+  }
+  context_.clear_progress();
+  return jobs;
+}
+
+void Submitter::fetch(std::vector<nlohmann::json> jobs) {
+  follow_jobs(client_, std::move(jobs), context_, [&](const nlohmann::json& job) {
+    const WantedVideo& video = *of_job_.at(id_of(job));
+    try_to(video, [&] {
+      if (state_of(job) != "done") throw end_of(job);
+      if (!video.output.empty())
+        client_.fetch(job, video.output, options_.force, [](auto, auto) {});
+      tell(job, video.name, video.output, context_);
+    });
+    std::erase(going_, id_of(job));
+  });
 }
 
 int submit(const SubmitOptions& options, Context& context) {
   if (!options.output.empty() && !options.wait)
     throw Error(Code::usage, "--output needs --wait; or fetch the video later: navtalk job fetch");
-  JobClient client(options.gateway, context);
-  const std::vector<WantedVideo> videos = list_wanted(options.wanted, context);
-  FailedInputs failed;
-  const auto fail = [&](const std::string& name, const Error& error) {
-    failed.add(name, error.code());
-    context.clear_progress();
-    log::error(fmt::format("{}: {}", name, error.message()));
-  };
-  std::vector<nlohmann::json> jobs;
-  std::map<std::string, const WantedVideo*> of_job;
-  for (std::size_t i = 0; i < videos.size(); ++i) {
-    const WantedVideo& video = videos[i];
-    if (videos.size() > 1) context.progress("submitting", i, videos.size());
-    try {
-      if (video.error) throw Error(*video.error);
-      const nlohmann::json job = submit_one(client, video);
-      if (!options.wait) {
-        context.clear_progress();
-        tell(job, video.name, {}, context);
-      }
-      if (of_job.emplace(id_of(job), &video).second) jobs.push_back(job);
-    } catch (const Error& error) {
-      if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
-      fail(video.name, error);
-    }
+  Submitter submitter(options, context);
+  std::vector<WantedVideo> videos = list_wanted(options.wanted, context);
+  if (options.wait) choose_output_files(videos, options.output);
+  try {
+    std::vector<nlohmann::json> jobs = submitter.submit(videos);
+    if (options.wait) submitter.fetch(std::move(jobs));
+  } catch (const Error& error) {
+    if (!options.wait || !ended_by_signal(error)) throw;
+    throw with_jobs_that_go_on(error, submitter.going(), options.gateway);
   }
-  context.clear_progress();
-  if (options.wait) {
-    follow_jobs(client, jobs, context, [&](const nlohmann::json& job) {
-      const WantedVideo& video = *of_job.at(id_of(job));
-      try {
-        if (state_of(job) != "done") throw end_of(job);
-        const fs::path file = file_of(options, video, videos.size());
-        if (!file.empty()) client.fetch(job, file, options.force, [](auto, auto) {});
-        tell(job, video.name, file, context);
-      } catch (const Error& error) {
-        if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
-        fail(video.name, error);
-      }
-    });
-  }
-  failed.throw_if_any(videos.size());
+  submitter.failed().throw_if_any(videos.size());
   return 0;
 }
 
