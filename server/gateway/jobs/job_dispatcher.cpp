@@ -374,6 +374,10 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   const auto* const lease = std::get_if<Lease>(&slot);
   lacks_slot_ = lease == nullptr;
   if (lacks_slot_) co_return false;
+  if (!may_begin()) {  // a job that ended meanwhile, and left this slot, has shown that none can be kept
+    co_await running->claim.release();
+    co_return false;
+  }
   std::optional<Job> job;
   std::exception_ptr problem;
   try {

@@ -62,10 +62,10 @@ class Painter : public EngineBackend {
 
 struct Channel {
   std::shared_ptr<Painter> painter = std::make_shared<Painter>();
-  InferenceEngine engine{painter, {.batch = 4}, 2};
-  boost::asio::io_context io;
+  boost::asio::io_context io;  // the engine's threads use it until they end
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work =
       boost::asio::make_work_guard(io);
+  InferenceEngine engine{painter, {.batch = 4}, 2};
   UniqueFd theirs;
   std::unique_ptr<FaceChannel> channel;
   std::jthread loop;
