@@ -228,7 +228,8 @@ class User {
   }
   template <class Holds>
   bool until(const Holds& holds) {
-    while (receive()) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (std::chrono::steady_clock::now() < end && receive()) {
       if (holds()) return true;
     }
     return false;
