@@ -259,14 +259,14 @@ void LocalProvider::adopt(const local::WorkerProcess& process) {
   }
 }
 
-Instance LocalProvider::instance_of(const local::WorkerProcess& process,
+Instance LocalProvider::instance_of(const local::WorkerProcess& process, bool orphaned,
                                     const std::stop_token& stop) const {
   using Status = Instance::Status;
   Instance instance{.provider_id = text(process.id),
                     .name = process.name,
                     .status = Status::unknown,
                     .url = local::listening_url(process.id),
-                    .outdated = is_orphaned(process) ? outdated(process) : ""};
+                    .outdated = orphaned ? outdated(process) : ""};
   if (instance.url.empty()) {
     instance.status = Status::starting;
     return instance;
@@ -288,8 +288,9 @@ Listing LocalProvider::list(const std::stop_token& stop) {
   try {
     for (const local::WorkerProcess& process : local::worker_processes()) {
       if (stop.stop_requested()) return {.complete = false, .message = "stopped"};
-      if (is_orphaned(process)) adopt(process);
-      listing.instances.push_back(instance_of(process, stop));
+      const bool orphaned = is_orphaned(process);
+      if (orphaned) adopt(process);
+      listing.instances.push_back(instance_of(process, orphaned, stop));
     }
   } catch (const Error& error) {
     return {.complete = false, .message = error.message()};
@@ -314,7 +315,8 @@ std::vector<Instance> LocalProvider::crashed() const {
 Lookup LocalProvider::find(const Gpu& gpu, const std::stop_token& stop) {
   try {
     for (const local::WorkerProcess& process : local::worker_processes()) {
-      if (text(process.id) == gpu.provider_id) return instance_of(process, stop);
+      if (text(process.id) == gpu.provider_id)
+        return instance_of(process, is_orphaned(process), stop);
     }
   } catch (const Error& error) {
     return NoAnswer{error.message()};

@@ -78,7 +78,8 @@ class LocalProvider : public Provider {
   bool is_orphaned(const local::WorkerProcess& process) const;
   void adopt(const local::WorkerProcess& process);
   std::string outdated(const local::WorkerProcess& process) const;
-  Instance instance_of(const local::WorkerProcess& process, const std::stop_token& stop) const;
+  Instance instance_of(const local::WorkerProcess& process, bool orphaned,
+                       const std::stop_token& stop) const;
   std::vector<Instance> crashed() const;
   void on_end(const local::EndedChild& child);
 

@@ -34,6 +34,11 @@ std::vector<Job> submit_for(JobStore& jobs, const std::string& tenant, int count
   return made;
 }
 
+void release_for(JobStore& jobs, const std::string& tenant, int count, Duration work) {
+  submit_for(jobs, tenant, count, work);
+  jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+}
+
 double released_of(JobStore& jobs, const std::string& tenant) {
   const auto totals = jobs.totals({tenant});
   const auto found = totals.find(JobState::released);
@@ -286,18 +291,14 @@ STORE_TEST("a job that waits for its next try does not count as one that wants a
   JobStore jobs = open_jobs(place, {.first_delay = 1h});
   TenantStore tenants = open_tenants(place);
   const auto claim = [&] { return jobs.claim("w", by_shares(), jobs.now()).value(); };
-  const auto add = [&](const std::string& tenant, int count, Duration work) {
-    submit_for(jobs, tenant, count, work);
-    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
-  };
   for (const char* const failing : {"x", "y"}) {
-    add(failing, 1, 60min);
+    release_for(jobs, failing, 1, 60min);
     jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now());
   }
-  add("flood", 5, 60min);
+  release_for(jobs, "flood", 5, 60min);
   std::vector<JobId> flood;
   for (int i = 0; i < 3; ++i) flood.push_back(claim().id);
-  add("b", 2, 60min);
+  release_for(jobs, "b", 2, 60min);
   REQUIRE(claim().spec.tenant.text == "b");
   // Each of two has two of four slots. Each of four would have one.
   CHECK(tenants.preemptions("w", {.least_run = {}}) ==
@@ -310,11 +311,7 @@ STORE_TEST("where a job of one gateway gives way, no other one does for the same
   TenantStore tenants = open_tenants(place);
   const auto pool = place.open();
   pool->add({.gpu = {.id = {"a"}, .name = "a", .state = State::idle, .slots = 4}}, k_user);
-  const auto add = [&](const std::string& tenant, int count) {
-    submit_for(jobs, tenant, count, 60min);
-    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
-  };
-  add("flood", 6);
+  release_for(jobs, "flood", 6, 60min);
   std::vector<Lease> slots;
   std::vector<Job> flood;
   for (const char* gateway : {"one", "one", "other", "other"}) {
@@ -323,7 +320,7 @@ STORE_TEST("where a job of one gateway gives way, no other one does for the same
     slots.push_back(pool->claim(claimant, 1min).value());
     flood.push_back(jobs.claim(gateway, by_shares(), jobs.now()).value());
   }
-  add("b", 1);
+  release_for(jobs, "b", 1, 60min);
   const auto asked = [&] {
     std::size_t runs = 0;
     for (const char* gateway : {"one", "other"})
@@ -348,16 +345,12 @@ STORE_TEST("a slot whose lease has run out makes no room for another tenant's jo
   TenantStore tenants = open_tenants(place);
   const auto pool = place.open();
   pool->add({.gpu = {.id = {"a"}, .name = "a", .state = State::idle, .slots = 4}}, k_user);
-  const auto add = [&](const std::string& tenant, int count) {
-    submit_for(jobs, tenant, count, 60min);
-    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
-  };
-  add("flood", 6);
+  release_for(jobs, "flood", 6, 60min);
   for (const char* claimant : {"one", "two", "three"}) {
     REQUIRE(pool->claim({.id = {claimant}, .gateway = "w", .lane = Lane::batch}, 1min));
     REQUIRE(jobs.claim("w", by_shares(), jobs.now()));
   }
-  add("b", 1);
+  release_for(jobs, "b", 1, 60min);
   REQUIRE(pool->claim({.id = {"dead"}, .gateway = "dead", .lane = Lane::batch}, 1us));
   REQUIRE(pool->leases().size() == 4);
   std::size_t asked = 0;
@@ -371,8 +364,7 @@ STORE_TEST("what a tenant has had of the slots is kept, and counts where jobs gi
   TenantStore tenants = open_tenants(place);
   std::vector<JobId> flood;
   const auto add = [&](const std::string& tenant, int claims) {
-    submit_for(jobs, tenant, 5, 60min);
-    jobs.release({tenant}, k_any_work, 1000, k_user, jobs.now());
+    release_for(jobs, tenant, 5, 60min);
     for (int i = 0; i < claims; ++i) {
       const Job job = jobs.claim("w", by_shares(), jobs.now()).value();
       REQUIRE(job.spec.tenant.text == tenant);
