@@ -9,4 +9,5 @@ set(navtalk_kernel_sources
   image/scale.cu
   image/unsharp.cu
   kernels/group_norm.cu
+  kernels/row_ops.cu
 )

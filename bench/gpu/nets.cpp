@@ -1,14 +1,17 @@
 // usage: gpu_bench_nets [--device cuda|cpu] [--models FOLDER | --size full|small] [--precision fp16,fp32] [--batch 1,2,4,8]
-//                       [--decoded N] [--time SECONDS]
+//                       [--decoded N] [--time SECONDS] [--launches no]
+//        gpu_bench_nets --profile yes [--models FOLDER | --size full|small] [--batch N]
 //        gpu_bench_nets --write-models FOLDER [--size full|small]
 // Times UNet, decoder and the launch that puts faces into 720p frames on one device, each between two events of the device: "unet",
 // "decoder", "paste", "faces" (UNet and decoder) and "frame" (all three), once as recorded graphs and once kernel by kernel; and
 // "pictures", Model::pictures() by the host's clock until they lie in its memory. Random weights without --models. JSON on standard
 // output, a table on standard error. --decoded: faces in one pass of the decoder (default: as Model has it).
+// --profile: one pass of UNet and decoder in fp16, kernel by kernel, which a profiler is told to record (ncu --profile-from-start off).
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <cuda_profiler_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +45,10 @@ using Durations = std::vector<std::chrono::duration<double>>;
 
 constexpr const char* k_usage =
     "usage: gpu_bench_nets [--device cuda|cpu] [--models FOLDER | --size full|small] [--precision "
-    "fp16,fp32] [--batch 1,2,4,8] [--decoded N] [--time SECONDS], or gpu_bench_nets --write-models "
-    "FOLDER [--size full|small]";
+    "fp16,fp32] [--batch 1,2,4,8] [--decoded N] [--time SECONDS] [--launches no] [--profile yes], "
+    "or "
+    "gpu_bench_nets "
+    "--write-models FOLDER [--size full|small]";
 
 struct Options {
   Device device{.kind = Device::Kind::cuda, .index = 0};
@@ -53,6 +58,8 @@ struct Options {
   std::vector<std::int64_t> batches{1, 2, 4, 8};
   std::int64_t decoded = 0;  // 0: as Model has it
   double seconds = 0.5;      // of each row, at least
+  bool launches = true;
+  bool profile = false;
 };
 
 struct Row {
@@ -101,6 +108,10 @@ Options parsed(const std::vector<std::string>& arguments) {
       for (const std::string& one : words(value)) options.batches.push_back(count_of(one));
     } else if (name == "--decoded") {
       options.decoded = count_of(value);
+    } else if (name == "--launches" && (value == "yes" || value == "no")) {
+      options.launches = value == "yes";
+    } else if (name == "--profile" && value == "yes") {
+      options.profile = true;
     } else if (name == "--time") {
       options.seconds = std::stod(value);
     } else {
@@ -130,13 +141,29 @@ class Bench {
       // First: it makes libtorch compute exactly, here and for the nets below, as navtalk has it.
       const std::int64_t decoded = pictures(precision);
       for (const bool graphs : {true, false}) {
-        if (graphs && !on_gpu()) continue;
+        if (graphs ? !on_gpu() : on_gpu() && !options_.launches) continue;
         const c10::InferenceMode inference;
         const c10::DeviceGuard device(torch_device(options_.device));
         const TimedNets nets(files_, options_.device, precision, WeightFormat::computed,
                              options_.decoded > 0 ? options_.decoded : decoded, graphs);
         for (const std::int64_t batch : options_.batches) time_nets(nets, precision, graphs, batch);
       }
+    }
+  }
+
+  void profile() {
+    const c10::InferenceMode inference;
+    const c10::DeviceGuard device(torch_device(options_.device));
+    const std::int64_t batch = options_.batches.front();
+    const TimedNets nets(files_, options_.device, Precision::fp16, WeightFormat::computed,
+                         std::max<std::int64_t>(options_.decoded, 1), false);
+    const nets::Tensors inputs = nets.unet_inputs(batch);
+    const c10::impl::VirtualGuardImpl guard(nets.device().type());
+    for (const bool recorded : {false, true}) {
+      if (recorded) cudaProfilerStart();
+      nets.decode(nets.unet(inputs));
+      guard.synchronizeDevice(nets.device().index());
+      if (recorded) cudaProfilerStop();
     }
   }
 
@@ -300,6 +327,7 @@ void run(const Options& options) {
   }
   const ModelFiles files = find_model_files(models);
   Bench bench(options, files, stop.token());
+  if (options.profile) return bench.profile();
   try {
     bench.run();
   } catch (...) {

@@ -22,6 +22,7 @@
 #include "gpu/model/net_device.h"
 #include "gpu/model/torch_call.h"
 #include "gpu/model/usable_device.h"
+#include "gpu/nets/decoder_passes.h"
 #include "gpu/nets/expected_tensors.h"
 #include "gpu/nets/graphed_net.h"
 #include "gpu/nets/layers/format.h"
@@ -42,8 +43,6 @@ constexpr std::int64_t k_frames_in_task = 4;
 // Computed, not measured (docs/plan.md).
 constexpr std::array<std::int64_t, 4> k_unet_passes{1, 2, 4, 8};
 constexpr double k_unet_pass_cost = 1.7;
-// A decoder's weights are small.
-constexpr double k_decoder_pass_cost = 0.05;
 
 void require_shape(const Shape& shape, const Shape& wanted, const char* what) {
   bool same = shape.size() == wanted.size();
@@ -105,7 +104,8 @@ struct Model::Impl {
   std::unique_ptr<nets::VaeEncoder> encoder;
   std::unique_ptr<nets::VaeDecoder> decoder;
   // Where the net is placed.
-  std::unique_ptr<const nets::GraphedNet> unet_passes, decoder_passes;
+  std::unique_ptr<const nets::GraphedNet> unet_passes;
+  std::unique_ptr<const nets::DecoderPasses> decoder_passes;
   std::unique_ptr<DeviceFrames> kept_frames;
 
   const NetDevice& decodes() const { return apart ? *apart : *main; }
@@ -220,13 +220,8 @@ void Model::Impl::make_passes() {
         main->graphs());
   }
   if (!decoder || !decodes().placed()) return;
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t size = 1; size <= info.execution.decoded; size *= 2) sizes.push_back(size);
-  decoder_passes = std::make_unique<const nets::GraphedNet>(
-      [this](const nets::Tensors& in) { return (*decoder)(in[0]); },
-      nets::GraphedNet::Options{
-          .name = "decoder", .sizes = std::move(sizes), .pass_cost = k_decoder_pass_cost},
-      decodes().graphs());
+  decoder_passes = std::make_unique<const nets::DecoderPasses>(*decoder, info.execution.decoded,
+                                                               decodes().graphs());
 }
 
 void Model::Impl::require_unet_shapes(const NdArray<float>& latent,
@@ -268,7 +263,7 @@ at::Tensor Model::Impl::run_unet(const at::Tensor& latent, const at::Tensor& con
 }
 
 std::vector<at::Tensor> Model::Impl::decode_slices(const at::Tensor& latents) const {
-  return (*decoder_passes)({latents.to(decodes().device())});
+  return (*decoder_passes)(latents.to(decodes().device()));
 }
 
 // Faces come back to the host in one copy.

@@ -6,7 +6,6 @@
 
 #include "core/base/out_of_memory.h"
 #include "gpu/device/batch_parts.h"
-#include "gpu/nets/layers/norm_workspace.h"
 
 namespace navtalk::nets {
 namespace {
@@ -59,10 +58,8 @@ std::unique_ptr<NetGraphs::Recorded> NetGraphs::record(const NetFunction& net,
                                                        const Tensors& inputs) {
   auto recorded = std::make_unique<Recorded>();
   for (const at::Tensor& input : inputs) recorded->inputs.push_back(input.clone());
-  recorded->graph = recorder_->record([&net, one = recorded.get()] {
-    const OwnNormWorkspace workspace(one->norm_workspace);
-    one->output = net(one->inputs);
-  });
+  recorded->graph =
+      recorder_->record([&net, one = recorded.get()] { one->output = net(one->inputs); });
   return recorded;
 }
 

@@ -41,7 +41,7 @@ class NetGraphs {
   // What a graph reads and writes.
   struct Recorded {
     Tensors inputs;
-    at::Tensor output, norm_workspace;
+    at::Tensor output;
     std::unique_ptr<cuda::RecordedGraph> graph;  // ends first
   };
 

@@ -14,15 +14,15 @@ class PlacedWeights;
 struct Placement {
   // The CPU, with oneDNN's packed weights and our own kernels: fp32 and bf16.
   Placement(at::ScalarType of_type) : type(of_type) {}
-  // `device`, with libtorch's operators, and on a GPU our GroupNorm. With the CPU as the device this is the same code: slow, and
+  // `device`, with libtorch's operators, and on a GPU our kernels between them. With the CPU as the device this is the same code: slow, and
   // for comparisons.
   Placement(at::ScalarType of_type, at::Device of_device)
-      : type(of_type), device(of_device), packed(false), norm_on_device(!of_device.is_cpu()) {}
+      : type(of_type), device(of_device), packed(false), device_kernels(!of_device.is_cpu()) {}
 
   at::ScalarType type;
   at::Device device = at::kCPU;
-  bool packed = true;                             // false: libtorch's operators
-  bool norm_on_device = false;                    // cuda::group_norm() on what lies on the device
+  bool packed = true;           // false: libtorch's operators
+  bool device_kernels = false;  // our CUDA kernels (gpu/kernels/device) on what lies on the device
   WeightFormat weights = WeightFormat::computed;  // of StoredWeight
   std::shared_ptr<PlacedWeights>
       kept{};  // hears of every weight that is not packed; nullptr: nobody does

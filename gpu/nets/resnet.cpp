@@ -14,30 +14,41 @@ at::Tensor first_bias(const Weights& weights, const at::Tensor& time) {
   return bias + at::linear(time, weights("time_emb_proj.weight"), weights("time_emb_proj.bias"));
 }
 
-NormConv::Options options(const Resnet::Shape& shape) {
+NormConv::Options options(const Resnet::Shape& shape, const at::Tensor& bias = {}) {
   return {.map_size = shape.map_size,
           .groups = shape.groups,
           .eps = shape.eps,
           .norm = shape.norms,
-          .conv = shape.convs};
+          .conv = shape.convs,
+          .bias = bias};
+}
+
+// On a device the bias of a convolution waits for whoever reads its result next: the first one's for the second norm, the shortcut's for
+// the sum.
+bool waits(const Placement& place) { return place.device_kernels; }
+at::Tensor second_bias(const Weights& weights, const Placement& place) {
+  const at::Tensor bias = weights("conv2.bias"), w = weights("conv1.weight");
+  return waits(place) && w.size(0) != w.size(1) ? bias + weights("conv_shortcut.bias") : bias;
 }
 
 }  // namespace
 
 Resnet::Resnet(const Weights& weights, const Shape& shape, const Placement& place)
-    : first_(weights.in("norm1"), weights("conv1.weight"), first_bias(weights, shape.time),
-             options(shape), place),
-      second_(weights.in("norm2"), weights("conv2.weight"), weights("conv2.bias"), options(shape),
+    : first_(weights.in("norm1"), weights("conv1.weight"),
+             waits(place) ? at::Tensor() : first_bias(weights, shape.time), options(shape), place),
+      second_(weights.in("norm2"), weights("conv2.weight"), second_bias(weights, place),
+              options(shape, waits(place) ? first_bias(weights, shape.time) : at::Tensor()),
               place) {
   const at::Tensor w = weights("conv1.weight");
   if (w.size(0) == w.size(1)) return;
   const Conv::Geometry point{.padding = {0, 0}, .map_size = {shape.map_size, shape.map_size}};
   const at::Tensor shortcut = weights("conv_shortcut.weight");
   const std::int64_t own = w.size(1) - shape.skip_channels;
-  shortcut_.emplace(shortcut.narrow(1, 0, own), weights("conv_shortcut.bias"), point, place);
+  shortcut_.emplace(shortcut.narrow(1, 0, own),
+                    waits(place) ? at::Tensor() : weights("conv_shortcut.bias"), point, place);
   if (shape.skip_channels > 0)
-    skip_shortcut_.emplace(shortcut.narrow(1, own, shape.skip_channels), at::zeros({w.size(0)}),
-                           point, place);
+    skip_shortcut_.emplace(shortcut.narrow(1, own, shape.skip_channels),
+                           waits(place) ? at::Tensor() : at::zeros({w.size(0)}), point, place);
 }
 
 at::Tensor Resnet::operator()(const at::Tensor& x) const {

@@ -2,8 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
 #include "gpu/nets/layers/activation.h"
 #include "gpu/nets/layers/attention.h"
+#include "gpu/nets/layers/device_rows.h"
 
 namespace navtalk::nets {
 namespace {
@@ -12,6 +15,22 @@ constexpr float k_norm_eps = 1e-6F;  // of the GroupNorm here, unlike the UNet's
 
 // A 1x1 convolution's weight as a matrix.
 at::Tensor matrix(const at::Tensor& weight) { return weight.flatten(1); }
+
+// With device_kernels the biases of what is added to the tokens wait, joined, for whoever reads the tokens next: for the norms, and last
+// for the sum. The first `count` of them; undefined without device_kernels.
+at::Tensor waiting(const Weights& block, int count, const Placement& place) {
+  if (!place.device_kernels) return {};
+  at::Tensor sum = block("attn1.to_out.0.bias");
+  if (count > 1) sum = sum + block("attn2.to_out.0.bias");
+  if (count > 2) sum = sum + block("ff.net.2.bias");
+  return sum;
+}
+at::Tensor last_bias(const Weights& weights, const Weights& block, const Placement& place) {
+  if (!place.device_kernels) return {};
+  return place.in(at::kFloat)
+      .place(at::linear(waiting(block, 3, place), matrix(weights("proj_out.weight")),
+                        weights("proj_out.bias")));
+}
 
 at::Tensor merged(const Weights& attention) {
   return at::cat({attention("to_q.weight"), attention("to_k.weight"), attention("to_v.weight")}, 0);
@@ -30,18 +49,35 @@ Transformer::Transformer(const Weights& weights, const Weights& block, std::int6
       norm_(weights.in("norm"), groups, k_norm_eps, false, NormKernel::own, place),
       proj_in_(matrix(weights("proj_in.weight")), weights("proj_in.bias"), rows, place),
       norm1_(block.in("norm1"), place),
-      norm2_(block.in("norm2"), place),
-      norm3_(block.in("norm3"), place),
+      norm2_(block.in("norm2"), place, waiting(block, 1, place)),
+      norm3_(block.in("norm3"), place, waiting(block, 2, place)),
       self_(merged(block.in("attn1")), {}, rows, place),
       self_out_(block("attn1.to_out.0.weight"), block("attn1.to_out.0.bias"), rows, place),
       query_(block("attn2.to_q.weight"), {}, rows, place),
       cross_out_(block("attn2.to_out.0.weight"), block("attn2.to_out.0.bias"), rows, place),
       gate_(block("ff.net.0.proj.weight"), block("ff.net.0.proj.bias"), rows, place),
       ff_out_(block("ff.net.2.weight"), block("ff.net.2.bias"), rows, place),
-      proj_out_(matrix(weights("proj_out.weight")), weights("proj_out.bias"), rows, place) {}
+      proj_out_(matrix(weights("proj_out.weight")), weights("proj_out.bias"), rows, place),
+      last_bias_(last_bias(weights, block, place)) {}
 
-at::Tensor Transformer::operator()(const at::Tensor& x, const at::Tensor& keys,
+// Sums are made within the products.
+at::Tensor Transformer::on_device(at::Tensor x, const at::Tensor& keys,
+                                  const at::Tensor& values) const {
+  x = x.contiguous(at::MemoryFormat::ChannelsLast);
+  at::Tensor h = proj_in_(to_tokens(norm_(x)));
+  const std::vector<at::Tensor> qkv = self_(norm1_(h)).chunk(3, 2);
+  self_out_.add_product_to(h, attention(qkv[0], qkv[1], qkv[2], heads_));
+  cross_out_.add_product_to(h, attention(query_(norm2_(h)), keys, values, heads_));
+  ff_out_.add_product_to(h, geglu_of(gate_(norm3_(h))));
+  at::Tensor sum = to_tokens(x);
+  proj_out_.add_product_to(sum, h);
+  add_on_device(x, {}, last_bias_);
+  return x;
+}
+
+at::Tensor Transformer::operator()(at::Tensor x, const at::Tensor& keys,
                                    const at::Tensor& values) const {
+  if (last_bias_.defined()) return on_device(std::move(x), keys, values);
   at::Tensor h = proj_in_(to_tokens(norm_(x)));
   const std::vector<at::Tensor> qkv = self_(norm1_(h)).chunk(3, 2);
   h = self_out_.plus(attention(qkv[0], qkv[1], qkv[2], heads_), h);

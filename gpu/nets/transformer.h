@@ -13,13 +13,13 @@ class Transformer {
   Transformer(const Weights& weights, std::int64_t heads, std::int64_t groups,
               std::int64_t map_size, const Placement& place);
 
-  // x is a map; keys and values [N,T,C] are this block's projection of the audio.
-  at::Tensor operator()(const at::Tensor& x, const at::Tensor& keys,
-                        const at::Tensor& values) const;
+  // x is a map, and may be overwritten; keys and values [N,T,C] are this block's projection of the audio.
+  at::Tensor operator()(at::Tensor x, const at::Tensor& keys, const at::Tensor& values) const;
 
  private:
   Transformer(const Weights& weights, const Weights& block, std::int64_t heads, std::int64_t groups,
               std::int64_t rows, const Placement& place);
+  at::Tensor on_device(at::Tensor x, const at::Tensor& keys, const at::Tensor& values) const;
 
   std::int64_t heads_;
   GroupNorm norm_;
@@ -29,6 +29,7 @@ class Transformer {
   Linear query_, cross_out_;
   Linear gate_, ff_out_;
   Linear proj_out_;
+  at::Tensor last_bias_;  // defined: on_device()
 };
 
 }  // namespace navtalk::nets

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
 namespace navtalk::nets {
 namespace {
 
@@ -126,7 +128,7 @@ Unet::Unet(const Weights& weights, const UnetConfig& config, const Placement& pl
 
 at::Tensor Unet::attend(const Layer& layer, at::Tensor h, const at::Tensor& audio) {
   if (!layer.transformer) return h;
-  return (*layer.transformer)(h, audio.narrow(2, layer.audio_offset, layer.width),
+  return (*layer.transformer)(std::move(h), audio.narrow(2, layer.audio_offset, layer.width),
                               audio.narrow(2, layer.audio_offset + layer.width, layer.width));
 }
 

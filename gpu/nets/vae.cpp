@@ -85,15 +85,26 @@ VaeDecoder::VaeDecoder(const Weights& weights, const VaeConfig& config, const Pl
   }
 }
 
-at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
+at::Tensor VaeDecoder::small_maps(const at::Tensor& latent) const {
   const at::Tensor z =
       post_quant_(latent.to(at::kFloat).contiguous(at::MemoryFormat::ChannelsLast));
   at::Tensor h = middle_(conv_in_(z.to(type_)));
-  for (const Block& block : blocks_) {
-    for (const Resnet& resnet : block.resnets) h = resnet.consume(h);
-    if (block.upsampler) h = (*block.upsampler)(h);
+  for (const Resnet& resnet : blocks_.front().resnets) h = resnet.consume(h);
+  return h;
+}
+
+at::Tensor VaeDecoder::large_maps(const at::Tensor& maps) const {
+  at::Tensor h = maps;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (i > 0)
+      for (const Resnet& resnet : blocks_[i].resnets) h = resnet.consume(h);
+    if (blocks_[i].upsampler) h = (*blocks_[i].upsampler)(h);
   }
   return conv_out_(std::move(h));
+}
+
+at::Tensor VaeDecoder::operator()(const at::Tensor& latent) const {
+  return large_maps(small_maps(latent));
 }
 
 VaeEncoder::VaeEncoder(const Weights& weights, const VaeConfig& config, const Placement& place)

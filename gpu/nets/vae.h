@@ -35,6 +35,9 @@ class VaeDecoder {
              NormKernel norms = NormKernel::own);
   // [B,4,32,32], still scaled -> [B,3,256,256], RGB in about [-1,1], in fp32 or the net's type.
   at::Tensor operator()(const at::Tensor& latent) const;
+  // Its two parts: up to where the maps grow, [B,C,32,32] in the net's type, and the rest.
+  at::Tensor small_maps(const at::Tensor& latent) const;
+  at::Tensor large_maps(const at::Tensor& maps) const;
 
  private:
   struct Block {

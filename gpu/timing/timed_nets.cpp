@@ -25,12 +25,6 @@ std::shared_ptr<cuda::GraphRecorder> recorder_of(const Device& device) {
   return cuda::graph_recorder(device.index);
 }
 
-std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t size = 1; size <= most; size *= 2) sizes.push_back(size);
-  return sizes;
-}
-
 }  // namespace
 
 TimedPastes::TimedPastes(const at::Device& device, std::int64_t batch, std::size_t l2_bytes)
@@ -83,9 +77,7 @@ TimedNets::TimedNets(const ModelFiles& files, const Device& device, Precision pr
                files.vae_config, device_.placement(precision, weights)),
       unet_passes_([this](const nets::Tensors& in) { return unet_(in[0], in[1]).to(at::kFloat); },
                    {.name = "unet", .sizes = {1, 2, 4, 8}, .pass_cost = 1.7}, device_.graphs()),
-      decoder_passes_([this](const nets::Tensors& in) { return decoder_(in[0]); },
-                      {.name = "decoder", .sizes = sizes_up_to(decoded), .pass_cost = 0.05},
-                      device_.graphs()) {}
+      decoder_passes_(decoder_, decoded, device_.graphs()) {}
 
 at::Tensor TimedNets::noise(std::vector<std::int64_t> shape) const {
   return at::randn(shape, at::TensorOptions().dtype(at::kFloat).device(device()));

@@ -12,6 +12,7 @@
 #include "gpu/image/paste.h"
 #include "gpu/model/model_files.h"
 #include "gpu/model/net_device.h"
+#include "gpu/nets/decoder_passes.h"
 #include "gpu/nets/graphed_net.h"
 #include "gpu/nets/unet.h"
 #include "gpu/nets/vae.h"
@@ -50,7 +51,7 @@ class TimedNets {
   at::Tensor noise(std::vector<std::int64_t> shape) const;
   nets::Tensors unet_inputs(std::int64_t batch) const;
   at::Tensor unet(const nets::Tensors& inputs) const;
-  nets::Tensors decode(const at::Tensor& latents) const { return decoder_passes_({latents}); }
+  nets::Tensors decode(const at::Tensor& latents) const { return decoder_passes_(latents); }
 
  private:
   UnetConfig config_;
@@ -58,7 +59,8 @@ class TimedNets {
   NetDevice device_;
   nets::Unet unet_;
   nets::VaeDecoder decoder_;
-  nets::GraphedNet unet_passes_, decoder_passes_;
+  nets::GraphedNet unet_passes_;
+  nets::DecoderPasses decoder_passes_;
 };
 
 }  // namespace navtalk

@@ -18,6 +18,7 @@ struct GroupNorm {
   int images = 1, pixels = 0, channels = 0, skip_channels = 0;
   const float* gamma = nullptr;  // [channels + skip_channels]
   const float* beta = nullptr;
+  const float* bias = nullptr;  // [channels], added to x first; or null
   int groups = 32;
   float eps = 1e-5F;
   bool silu = true;
@@ -25,16 +26,11 @@ struct GroupNorm {
 // Channels of x and skip together, at most: a block keeps the statistics of all of them in shared memory.
 inline constexpr int k_most_norm_channels = 3072;
 
-// Norms of at most so many images may share a workspace.
-inline constexpr int k_most_shared_images = 64;
-
-// Memory that group_norm() needs for a norm of these sizes, aligned to 16 bytes. All bytes are zero before the first launch that uses
-// it. A launch leaves it ready for the next one in the same stream: of any norm that needs no more, where both have at most
-// k_most_shared_images images, otherwise of the same sizes. A launch that fails does not.
+// Memory that group_norm() needs for a norm of these sizes while it runs, aligned to 8 bytes, whatever is in it.
 std::size_t group_norm_workspace_bytes(const GroupNorm& norm);
 
-// Statistics are fp32 sums around the values themselves, of runs of pixels, joined in a fixed order: the result is the same every
-// time, for an image alone and in a batch. Maps whose channels are multiples of 16 bytes, at addresses that are, take the fast way.
+// Statistics are fp32 sums of differences from one of the values, joined in a fixed order: the result is the same every time, for an
+// image alone and in a batch. Maps whose channels are multiples of 16 bytes, at addresses that are, take the fast way.
 void group_norm(const GroupNorm& norm, void* workspace, Stream stream);
 
 }  // namespace navtalk::cuda

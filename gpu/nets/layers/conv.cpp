@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "gpu/kernels/maps.h"
+#include "gpu/nets/layers/device_rows.h"
 #include "gpu/nets/layers/format.h"
 #include "gpu/nets/layers/onednn.h"
 
@@ -87,11 +88,15 @@ std::string_view library_name(Activation activation) {
 
 Conv::Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
            const Placement& place)
-    : bias_(place.place(bias)),
-      stride_{geometry.stride, geometry.stride},
+    : stride_{geometry.stride, geometry.stride},
       padding_(geometry.padding),
       groups_(geometry.groups),
-      activation_(geometry.activation) {
+      activation_(geometry.activation),
+      on_device_(place.device_kernels),
+      is_product_(weight.size(2) * weight.size(3) == 1 && geometry.stride == 1 &&
+                  geometry.padding == std::array<std::int64_t, 2>{} && geometry.groups == 1) {
+  NAVTALK_CHECK(bias.defined() || on_device_);
+  if (bias.defined()) bias_ = (on_device_ ? place.in(at::kFloat) : place).place(bias);
   if (!place.packed) {
     weight_ = StoredWeight(weight, place, at::MemoryFormat::ChannelsLast);
     return;
@@ -148,7 +153,8 @@ void Conv::add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const {
 }
 
 at::Tensor Conv::by_library(const at::Tensor& x) const {
-  return at::conv2d(x, weight_.get(), bias_, stride_, padding_, k_dilation, groups_);
+  const std::optional<at::Tensor> bias = on_device_ ? std::nullopt : std::optional(bias_);
+  return at::conv2d(x, weight_.get(), bias, stride_, padding_, k_dilation, groups_);
 }
 
 at::Tensor Conv::own(const at::Tensor& x, const at::Tensor* add) const {
@@ -201,7 +207,11 @@ at::Tensor& Conv::activate(at::Tensor& sum) const {
 at::Tensor Conv::operator()(const at::Tensor& x) const {
   if (is_own()) return own(x, nullptr);
   at::Tensor sum;
-  if (weight_.defined()) return activate(sum = by_library(x));
+  if (weight_.defined()) {
+    sum = by_library(x);
+    if (on_device_) add_on_device(sum, {}, bias_);
+    return activate(sum);
+  }
   const bool whole = parts_.size() == 1;
   static const auto op = find_operator<ConvPointwise>("mkldnn::_convolution_pointwise", "");
   sum = op.call(input_of(parts_[0], x), parts_[0].weight, bias_, padding_, stride_, k_dilation,
@@ -214,7 +224,11 @@ at::Tensor Conv::operator()(const at::Tensor& x) const {
 at::Tensor Conv::plus(const at::Tensor& x, const at::Tensor& other) const {
   if (is_own()) return own(x, &other);
   at::Tensor sum;
-  if (weight_.defined()) return activate(sum = by_library(x).add_(other));
+  if (weight_.defined()) {
+    sum = by_library(x);
+    on_device_ ? add_on_device(sum, other, bias_) : static_cast<void>(sum.add_(other));
+    return activate(sum);
+  }
   static const auto op = find_operator<ConvBinary>("mkldnn::_convolution_pointwise", "binary");
   sum = op.call(input_of(parts_[0], x), other, parts_[0].weight, bias_, padding_, stride_,
                 k_dilation, groups_, "add", std::nullopt, std::nullopt, Scalars(), std::nullopt);
@@ -236,10 +250,22 @@ at::Tensor Conv::then_plus(const at::Tensor& x, const at::Tensor& other) const {
   return y;
 }
 
+// Within the product, in the sum's own memory.
+void Conv::add_product_to(at::Tensor& sum, const at::Tensor& x) const {
+  const at::Tensor weight = weight_.get().flatten(1);
+  const auto rows = [](const at::Tensor& map) { return map.permute({0, 2, 3, 1}).flatten(0, 2); };
+  NAVTALK_CHECK(sum.is_contiguous(at::MemoryFormat::ChannelsLast));
+  at::Tensor into = rows(sum);
+  into.addmm_(rows(x), weight.t());
+}
+
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
   NAVTALK_CHECK(activation_ == Activation::none);
+  if (on_device_ && is_product_ && !bias_.defined()) return add_product_to(sum, x);
   if (is_own()) return own(x, &sum, sum);
-  if (weight_.defined()) sum.add_(by_library(x));
+  if (weight_.defined())
+    on_device_ ? add_to_on_device(sum, by_library(x), bias_)
+               : static_cast<void>(sum.add_(by_library(x)));
   for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i, sum, x);
 }
 
@@ -249,12 +275,14 @@ UpConv::UpConv(const at::Tensor& weight, const at::Tensor& bias, std::int64_t ma
       packed_(place.packed),
       winograd_(doubling_winograd(kernel, weight, bias, place)) {
   if (winograd_) return;
-  phases_.emplace(phase_weights(weight), bias.repeat({4}),
+  if (place.device_kernels) device_bias_ = place.in(at::kFloat).place(bias);
+  phases_.emplace(phase_weights(weight), place.device_kernels ? at::Tensor() : bias.repeat({4}),
                   Conv::Geometry{.stride = 1, .padding = {1, 1}, .map_size = {map_size, map_size}},
                   place);
 }
 
 at::Tensor UpConv::operator()(const at::Tensor& x) const {
+  if (device_bias_.defined()) return interleave_on_device((*phases_)(x), device_bias_);
   at::Tensor y = at::empty({x.size(0), channels_, 2 * x.size(2), 2 * x.size(3)}, x.options(),
                            at::MemoryFormat::ChannelsLast);
   if (winograd_) {

@@ -32,6 +32,7 @@ class Conv {
     // fp32: false leaves sums over many products to the library, in one chain each, which is faster and less exact.
     bool split_sums = true;
   };
+  // `bias` may be undefined with device_kernels only.
   Conv(const at::Tensor& weight, const at::Tensor& bias, const Geometry& geometry,
        const Placement& place);
 
@@ -53,6 +54,7 @@ class Conv {
   at::Tensor input_of(const Part& part, const at::Tensor& x) const;
   void add_part(std::size_t i, at::Tensor& sum, const at::Tensor& x) const;
   at::Tensor by_library(const at::Tensor& x) const;
+  void add_product_to(at::Tensor& sum, const at::Tensor& x) const;
   bool is_own() const { return winograd_ || direct_ || depthwise_; }
   at::Tensor own(const at::Tensor& x, const at::Tensor* add) const;
   void own(const at::Tensor& x, const at::Tensor* add, at::Tensor& y) const;
@@ -64,10 +66,12 @@ class Conv {
   std::optional<kernels::DirectConv> direct_;        // instead of both
   std::optional<kernels::DepthwiseConv> depthwise_;  // instead of all three
   StoredWeight weight_;  // of libtorch's own operator, instead of parts_
-  at::Tensor bias_;      // the first part adds it
+  at::Tensor bias_;      // the first part adds it; in fp32 with device_kernels
   std::array<std::int64_t, 2> stride_, padding_;
   std::int64_t groups_;
   Activation activation_;
+  bool on_device_;   // our kernel adds the bias
+  bool is_product_;  // of matrices: a 1x1 kernel
 };
 
 // Nearest-neighbour doubling followed by a 3x3 convolution, as one 2x2 convolution on the small map
@@ -81,6 +85,7 @@ class UpConv {
  private:
   std::int64_t channels_;
   bool packed_;
+  at::Tensor device_bias_;  // defined: our kernel adds it and puts the phases together
   std::optional<Conv> phases_;
   std::optional<kernels::WinogradConv> winograd_;  // instead of phases_
 };

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "core/base/check.h"
 #include "gpu/kernels/isa.h"
 #include "gpu/kernels/parallel_tasks.h"
 #include "gpu/nets/layers/onednn.h"
@@ -63,6 +64,13 @@ at::Tensor Linear::plus(const at::Tensor& x, const at::Tensor& other) const {
   if (stored_.defined()) return at::linear(x, stored_.get(), maybe(bias_)).add_(other);
   static const auto op = find_operator<LinearBinary>("mkldnn::_linear_pointwise", "binary");
   return with_fixed_sums([&] { return op.call(x, other, weight_, maybe(bias_), "add"); });
+}
+
+void Linear::add_product_to(at::Tensor& sum, const at::Tensor& x) const {
+  NAVTALK_CHECK(stored_.defined() && sum.is_contiguous());
+  const at::Tensor weight = stored_.get();
+  at::Tensor rows = sum.view({-1, weight.size(0)});
+  rows.addmm_(x.reshape({-1, weight.size(1)}), weight.t());
 }
 
 at::Tensor Linear::own(const at::Tensor& x, const at::Tensor* add) const {

@@ -18,6 +18,8 @@ class Linear {
          const Placement& place);
   at::Tensor operator()(const at::Tensor& x) const;                     // [..., in]
   at::Tensor plus(const at::Tensor& x, const at::Tensor& other) const;  // linear(x) + other
+  // sum += x times the weight, without the bias, in the memory of `sum` [N,L,out], which is packed. With device_kernels only.
+  void add_product_to(at::Tensor& sum, const at::Tensor& x) const;
 
  private:
   at::Tensor own(const at::Tensor& x, const at::Tensor* add) const;

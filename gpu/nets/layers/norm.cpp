@@ -3,64 +3,33 @@
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
-#include <map>
-#include <utility>
-
+#include "core/base/check.h"
 #include "gpu/kernels/device/group_norm.h"
 #include "gpu/kernels/tokens.h"
 #include "gpu/nets/device_stream.h"
+#include "gpu/nets/layers/device_rows.h"
 #include "gpu/nets/layers/format.h"
-#include "gpu/nets/layers/norm_workspace.h"
 
 namespace navtalk::nets {
 namespace {
-
-at::Tensor zeroed_workspace(const cuda::GroupNorm& norm, const at::Device& device) {
-  const auto bytes = static_cast<std::int64_t>(cuda::group_norm_workspace_bytes(norm));
-  return at::zeros({bytes}, at::TensorOptions().dtype(at::kByte).device(device));
-}
-
-thread_local at::Tensor* own_workspace = nullptr;  // see OwnNormWorkspace
-
-at::Tensor& kept_workspace(const at::Device& device, cuda::Stream stream) {
-  if (own_workspace != nullptr) return *own_workspace;
-  thread_local std::map<std::pair<at::DeviceIndex, cuda::Stream>, at::Tensor> kept;
-  return kept[{device.index(), stream}];
-}
-
-// Launches the norm. The workspace of a thread's norms in a stream is kept from norm to norm, so that only the first of them zeroes
-// it. Threads do not share one: the two launches of a norm must not have another norm's between them.
-void normalise(const cuda::GroupNorm& norm, const at::Device& device) {
-  const cuda::Stream stream = stream_of(device);
-  if (norm.images > cuda::k_most_shared_images) {
-    cuda::group_norm(norm, zeroed_workspace(norm, device).mutable_data_ptr(), stream);
-    return;
-  }
-  at::Tensor& slot = kept_workspace(device, stream);
-  at::Tensor workspace = std::exchange(slot, {});  // dropped where the launch fails
-  if (!workspace.defined() || workspace.nbytes() < cuda::group_norm_workspace_bytes(norm))
-    workspace = zeroed_workspace(norm, device);
-  cuda::group_norm(norm, workspace.mutable_data_ptr(), stream);
-  slot = std::move(workspace);
-}
 
 at::Tensor in_nhwc(const at::Tensor& map) { return map.contiguous(at::MemoryFormat::ChannelsLast); }
 
 }  // namespace
 
-OwnNormWorkspace::OwnNormWorkspace(at::Tensor& workspace)
-    : before_(std::exchange(own_workspace, &workspace)) {}
-OwnNormWorkspace::~OwnNormWorkspace() { own_workspace = before_; }
-
 GroupNorm::GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu,
-                     NormKernel kernel, const Placement& place)
+                     NormKernel kernel, const Placement& place, const at::Tensor& bias)
     : gamma_(place.in(at::kFloat).place(weights("weight"))),
       beta_(place.in(at::kFloat).place(weights("bias"))),
       groups_(groups),
       eps_(eps),
       silu_(silu),
       kernel_(place.packed ? kernel : NormKernel::placed),
-      on_device_(place.norm_on_device) {}
+      on_device_(place.device_kernels) {
+  if (!bias.defined()) return;
+  NAVTALK_CHECK(on_device_);
+  bias_ = place.in(at::kFloat).place(bias);
+}
 
 // Of x, or of x and skip on the channel axis. Statistics are fp32 whatever the maps are.
 at::Tensor GroupNorm::placed(const at::Tensor& x, const at::Tensor* skip) const {
@@ -86,11 +55,15 @@ at::Tensor GroupNorm::on_device(const at::Tensor& x, const at::Tensor* skip) con
       .skip_channels = static_cast<int>(more),
       .gamma = gamma_.const_data_ptr<float>(),
       .beta = beta_.const_data_ptr<float>(),
+      .bias = bias_.defined() ? bias_.const_data_ptr<float>() : nullptr,
       .groups = static_cast<int>(groups_),
       .eps = eps_,
       .silu = silu_};
   const c10::DeviceGuard device(a.device());
-  normalise(norm, a.device());
+  const auto bytes = static_cast<std::int64_t>(cuda::group_norm_workspace_bytes(norm));
+  at::Tensor workspace;
+  if (bytes > 0) workspace = at::empty({bytes}, a.options().dtype(at::kByte));
+  cuda::group_norm(norm, bytes > 0 ? workspace.mutable_data_ptr() : nullptr, stream_of(a.device()));
   return y;
 }
 
@@ -155,13 +128,19 @@ void GroupNorm::in_place(at::Tensor& x) const {
   }
 }
 
-LayerNorm::LayerNorm(const Weights& weights, const Placement& place)
-    : gamma_(place.packed ? weights("weight") : place.place(weights("weight"))),
-      beta_(place.packed ? weights("bias") : place.place(weights("bias"))),
-      packed_(place.packed) {}
+LayerNorm::LayerNorm(const Weights& weights, const Placement& place, const at::Tensor& bias)
+    : packed_(place.packed), on_device_(place.device_kernels) {
+  const Placement own = on_device_ ? place.in(at::kFloat) : place;
+  gamma_ = packed_ ? weights("weight") : own.place(weights("weight"));
+  beta_ = packed_ ? weights("bias") : own.place(weights("bias"));
+  if (!bias.defined()) return;
+  NAVTALK_CHECK(on_device_);
+  bias_ = own.place(bias);
+}
 
 at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
   constexpr float k_eps = 1e-5F;
+  if (on_device_) return layer_norm_on_device(x, bias_, gamma_, beta_, k_eps);
   if (!packed_) return at::layer_norm(x, {x.size(-1)}, gamma_, beta_, k_eps);
   at::Tensor y = at::empty_like(x);
   const std::int64_t channels = x.size(-1);

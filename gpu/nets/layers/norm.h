@@ -20,8 +20,10 @@ enum class NormKernel : std::uint8_t { own, library, placed };
 // GroupNorm, then SiLU unless told otherwise.
 class GroupNorm {
  public:
+  // `bias` [C] is added to x first; it may be undefined, and is taken with device_kernels only.
   GroupNorm(const Weights& weights, std::int64_t groups, float eps, bool silu = true,
-            NormKernel kernel = NormKernel::own, const Placement& place = at::kFloat);
+            NormKernel kernel = NormKernel::own, const Placement& place = at::kFloat,
+            const at::Tensor& bias = {});
   at::Tensor operator()(const at::Tensor& x) const;
   // Of the concatenation of two maps on the channel axis.
   at::Tensor operator()(const at::Tensor& x, const at::Tensor& skip) const;
@@ -39,7 +41,7 @@ class GroupNorm {
   at::Tensor by_library(const at::Tensor& x) const;
   at::Tensor placed(const at::Tensor& x, const at::Tensor* skip) const;
   at::Tensor on_device(const at::Tensor& x, const at::Tensor* skip) const;
-  at::Tensor gamma_, beta_;
+  at::Tensor gamma_, beta_, bias_;
   std::int64_t groups_;
   float eps_;
   bool silu_;
@@ -49,12 +51,14 @@ class GroupNorm {
 
 class LayerNorm {
  public:
-  explicit LayerNorm(const Weights& weights, const Placement& place = at::kFloat);
+  // `bias` as that of GroupNorm.
+  explicit LayerNorm(const Weights& weights, const Placement& place = at::kFloat,
+                     const at::Tensor& bias = {});
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
-  at::Tensor gamma_, beta_;
-  bool packed_;
+  at::Tensor gamma_, beta_, bias_;
+  bool packed_, on_device_;
 };
 
 }  // namespace navtalk::nets

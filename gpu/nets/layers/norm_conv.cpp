@@ -17,7 +17,7 @@ at::Tensor widened(const at::Tensor& x) {
 
 NormConv::NormConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
                    const Options& options, const Placement& place)
-    : norm_(norm, options.groups, options.eps, true, options.norm, place) {
+    : norm_(norm, options.groups, options.eps, true, options.norm, place, options.bias) {
   if (options.norm == NormKernel::own)
     winograd_ = Winograd::make(options.conv, weight, bias,
                                {.map_size = {options.map_size, options.map_size}}, place);

@@ -22,6 +22,7 @@ class NormConv {
     float eps = 1e-5F;
     NormKernel norm = NormKernel::own;
     ConvKernel conv = ConvKernel::library;
+    at::Tensor bias = {};  // of the norm's input; see GroupNorm
   };
   NormConv(const Weights& norm, const at::Tensor& weight, const at::Tensor& bias,
            const Options& options, const Placement& place);

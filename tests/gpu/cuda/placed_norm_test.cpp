@@ -26,7 +26,7 @@ namespace {
 Placement on_device(at::ScalarType type) {
 #ifdef NAVTALK_EMULATE_CUDA
   Placement place(type, at::kCPU);
-  place.norm_on_device = true;
+  place.device_kernels = true;
   return place;
 #else
   return {type, at::Device(at::kCUDA, 0)};

@@ -53,6 +53,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
 #define NAVTALK_LAUNCH(kernel, grid, block, shared, stream, ...) \
   (static_cast<void>(stream),                                    \
    ::navtalk::emulation::launch(kernel, grid, block, shared __VA_OPT__(, ) __VA_ARGS__))
+#define NAVTALK_UNROLL(turns)
 #define NAVTALK_DYNAMIC_SHARED(type, name) \
   type* const name = reinterpret_cast<type*>(::navtalk::emulation::dynamic_shared())
 
@@ -87,6 +88,7 @@ inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline int __float2int_rn(float value) { return static_cast<int>(std::nearbyint(value)); }
 inline int __float2int_rd(float value) { return static_cast<int>(std::floor(value)); }
 inline float __expf(float value) { return std::exp(value); }
+inline float __fdividef(float a, float b) { return a / b; }
 inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
 
 // Threads take turns, and blocks run one after the other: every access is atomic, and visible at once.
