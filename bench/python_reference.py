@@ -13,6 +13,7 @@ reaches; "bf16" is bf16 with channels_last.
 Exit status 3, with the reason in one line, where torch, diffusers or the device are missing.
 """
 import argparse
+import importlib.metadata
 import json
 import pathlib
 import statistics
@@ -49,10 +50,22 @@ def parse():
     return options
 
 
+def hide_others(packages):
+    """What this Python has beside torch, what torch needs and PACKAGES is not there for diffusers, which loads more where it finds more,
+    and of which PACKAGES has only what it loads without."""
+    with_torch = {"torch", "functorch", "torchgen", "numpy", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath", "networkx", "sympy",
+                  "typing_extensions", "triton", "nvidia", "cuda", "setuptools"}
+    carried = {path.name.split(".")[0] for path in pathlib.Path(packages).iterdir()}
+    for name in importlib.metadata.packages_distributions():
+        if not name.startswith("_") and name not in with_torch | carried | set(sys.stdlib_module_names):
+            sys.modules.setdefault(name, None)
+
+
 def libraries(device, packages):
     """torch and diffusers, if they are here and reach the device."""
     if packages:
         sys.path.append(packages)
+        hide_others(packages)
     try:
         import torch
     except ImportError as error:
