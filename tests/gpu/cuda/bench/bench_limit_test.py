@@ -29,7 +29,7 @@ LONG = """trap 'echo "{rows}"; exit 143' TERM
 # Of the nets: tries, writes weights, and measures without end.
 NETS = 'case "$*" in *--write-models* | *"--size small"*) exit 0 ;; esac\n' + LONG
 IMAGE = f"""echo '{json.dumps({"rows": []})}'\n"""
-LATER = ["image", "norms", "nets_full", "peer", "image_table", "norms_table"]
+LATER = ["image", "norms", "nets_full", "peer"]
 # A shell lets commands in its background ignore SIGINT, and ctest may be one. The run would inherit that and could not catch the signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -177,8 +177,8 @@ class Limit(unittest.TestCase):
 
     def test_nothing_of_an_earlier_run_is_reported(self):
         self.programs(DONE)
-        names = ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "nets_full", "peer", "nvenc", "pipeline", "image_table",
-                 "norms_table", "memcheck", "racecheck", "nets-try", "peer-try", "nvidia-smi"]
+        names = ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "peer", "nets_full", "profile", "infer_gpu", "infer_cpu", "serve",
+                 "pipeline_demo", "pipeline", "nvenc", "nets_between", "memcheck", "racecheck", "nets-try", "peer-try", "nvidia-smi"]
         out = self.folder / "out"
         out.mkdir()
         for file in [*(f"{name}.log" for name in names), "table.log", "report.json", "peer.json"]:
@@ -209,7 +209,7 @@ class Limit(unittest.TestCase):
         running = self.start("--limit", "0")
         _, told = self.finish(running)
         self.assertEqual(running.returncode, 0, told)
-        for name, before in {"nets_tests": "tests", "norms": "image", "nets_full": "norms", "norms_table": "image_table"}.items():
+        for name, before in {"nets_tests": "tests", "norms": "image", "nets_full": "norms"}.items():
             self.assertEqual((self.folder / f"out/{name}.log").read_text(), f'"name": "{before}"\n')
 
     def test_what_comes_first_is_what_counts_most(self):
@@ -218,8 +218,9 @@ class Limit(unittest.TestCase):
         _, told = self.finish(running)
         self.assertEqual(running.returncode, 0, told)
         steps, left_out = self.report()
-        self.assertEqual(list(steps), ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "nets_full", "image_table", "norms_table"])
-        self.assertEqual(set(left_out), {"peer", "nvenc", "pipeline", "memcheck", "racecheck"})
+        self.assertEqual(list(steps), ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "nets_full", "nets_between"])
+        self.assertEqual(list(left_out), ["peer", "profile", "infer_gpu", "infer_cpu", "serve", "pipeline_demo", "pipeline", "nvenc", "memcheck",
+                                          "racecheck"])
 
     def test_a_limit_is_a_number(self):
         running = self.start("--limit", "soon")
