@@ -24,6 +24,8 @@ PROFILE = """==PROF== Connected to process 7 (gpu_bench_nets)
 "0","7","void at::elementwise_kernel<128, 4, void at::gpu_kernel_impl_nocast<at::CUDAFunctor_add<c10::Half>>(at::TensorIteratorBase &, const T1 &)>(int, T3)","(1, 1, 1)","1,000"
 "1","7","void navtalk::<unnamed>::apply_kernel<__half, 8>(navtalk::<unnamed>::Work)","(1, 1, 1)","2000"
 "2","7","void navtalk::<unnamed>::apply_kernel<__half, 8>(navtalk::<unnamed>::Work)","(2, 1, 1)","1500"
+"4","7","void many<void one(int)::[lambda() (instance 1)]>(int)","(1, 1, 1)","0.002"
+"5","7","void many<void one(int)::[lambda() (instance 2)]>(int)","(1, 1, 1)","0.001"
 "3","7","sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize64x128x64_warpgroupsize1x1x1_g1_execute_segment_k_on_kernel__5x_cudnn","(1, 1, 1)","500"
 """
 LIBRARY = """
@@ -33,10 +35,9 @@ int present(void) { return 6; }
 __asm__(".symver old,both@V1");
 __asm__(".symver present,both@@V2");
 int numbers[3] = {1, 2, 3};
-static int hidden(void) { return 8; }
-int (*pointer)(void) = hidden;
+__attribute__((weak)) int spare(void) { return 8; }
 """
-VERSIONS = "V1 { global: plain; numbers; pointer; local: *; };\nV2 { global: both; } V1;\n"
+VERSIONS = "V1 { global: plain; numbers; spare; local: *; };\nV2 { global: both; } V1;\n"
 USER = """
 #include <stdio.h>
 extern int plain(void), both(void), numbers[3];
@@ -94,13 +95,15 @@ class Tools(unittest.TestCase):
             ["3.500", "70.0%", "2", "navtalk::apply_kernel<__half, 8>"],
             ["1.000", "20.0%", "1", "elementwise_kernel CUDAFunctor_add<Half>"],
             ["0.500", "10.0%", "1", "sm90_xmma_fprop 64x128x64 segment_k"],
-            ["5.000", "100.0%", "4", "together"]])
+            ["0.000", "0.0%", "1", "many<void one(int)::[lambda() (instance 1)]>"],
+            ["0.000", "0.0%", "1", "many<void one(int)::[lambda() (instance 2)]>"],
+            ["5.000", "100.0%", "6", "together"]])
 
     def test_kernels_beyond_the_rows_are_one_row(self):
         profile = self.folder / "profile.csv"
         profile.write_text(PROFILE)
         lines = [line.split(maxsplit=3) for line in self.tool("kernel_times.py", profile, "1").stdout.splitlines()]
-        self.assertEqual(lines[2:], [["1.500", "30.0%", "2", "2 others"], ["5.000", "100.0%", "4", "together"]])
+        self.assertEqual(lines[2:], [["1.500", "30.0%", "4", "4 others"], ["5.000", "100.0%", "6", "together"]])
 
     def test_without_a_kernel_there_is_no_table(self):
         profile = self.folder / "profile.csv"
@@ -128,7 +131,10 @@ class Tools(unittest.TestCase):
             ran = subprocess.run([self.folder / "user"], env={"LD_LIBRARY_PATH": str(folder), "LD_BIND_NOW": "1"}, capture_output=True, text=True,
                                  check=False)
             self.assertEqual((ran.stdout, ran.stderr), (printed, ""))
-        self.assertFalse(hasattr(ctypes.CDLL(str(other / "libthing.so.3")), "hidden"))
+        # What a template gives to several libraries is found in another one.
+        self.assertTrue(hasattr(ctypes.CDLL(str(real / "libthing.so.3")), "spare"))
+        probe = "import ctypes, sys; sys.exit(hasattr(ctypes.CDLL(sys.argv[1]), 'spare'))"
+        self.assertEqual(subprocess.run([sys.executable, "-c", probe, other / "libthing.so.3"], check=False).returncode, 0)
 
     def test_the_sound_is_as_long_as_asked_and_is_heard(self):
         file = self.folder / "sound.wav"
