@@ -35,7 +35,11 @@ echo '"ID","Kernel Name","gpu__time_duration.sum"'
 echo '"","","ns"'
 echo '"0","my_kernel","2000000"'
 """
-NAVTALK = 'echo "$*"\n' + DONE
+# Benches report, or say what is wrong; both as JSON.
+NAVTALK = """echo "$*"
+case "$*" in *"--models /some/models"*) echo '{"error": {"code": "invalid"}}' ;; *"bench pipeline"*) echo '{"rows": []}' ;; esac
+exit 0
+"""
 SESSIONS = """import sys
 print(sys.argv[1:], open(sys.argv[2]).read())
 print("14 of 14 sessions served")
@@ -260,6 +264,8 @@ class Limit(unittest.TestCase):
         self.assertIn(f"['{tools}/navtalk', '{out}/serve.toml', ", serve)
         self.assertIn("\n14 of 14 sessions served\n", printed)
         self.assertNotIn("/some/models", (out / "pipeline_demo.log").read_text())
+        self.assertEqual(json.loads((out / "pipeline_demo.json").read_text()), {"rows": []})
+        self.assertFalse((out / "pipeline.json").exists())
         self.assertIn("--models /some/models --precision fp16 --batch 1,8", (out / "pipeline.log").read_text())
 
     def test_a_limit_is_a_number(self):

@@ -31,6 +31,8 @@ class BenchRun(unittest.TestCase):
         with tarfile.open(archive) as tar:
             tar.extractall(self.folder)
         place = self.folder / "navtalk-gpu"
+        for tool in ("kernel_times.py", "sound.py", "sessions.py"):
+            self.assertTrue((place / "bench/gpu" / tool).exists(), tool)
         out = self.folder / "out"
         done, report = self.run_there(place, out, TORCH)
         self.assertNotIn("building", done.stderr)
