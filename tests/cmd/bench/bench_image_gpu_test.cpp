@@ -35,6 +35,7 @@ void bench_images(const BenchPictures& pictures, std::chrono::duration<double>,
   bench.times.push_back(
       {"resize, linear", "face", 1000000 * pictures.batch, {half_ms, half_ms, 2 * half_ms}});
   throw_if_stopped(stop);
+  if (pictures.batch == 3) throw Error(Code::failed, "the launches: an illegal address");
   bench.times.push_back({"copy to device", "frame", 0, {half_ms}});
 }
 
@@ -119,6 +120,20 @@ TEST_CASE("bench image prints the rows that it has measured when it is stopped")
   REQUIRE(rows.size() == 1);
   CHECK(rows[0]["name"] == "resize, linear");
   CHECK(rows[0]["device"] == "cuda:0");
+}
+
+TEST_CASE("bench image fails with the device, and prints the rows before that") {
+  std::string why;
+  const std::string text = tests::printed(true, [&](cmd::Context& context) {
+    try {
+      cmd::bench_image({.sizes = {"512"}, .batches = {3}, .seconds = 0, .device = "cuda"}, context);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    return 0;
+  });
+  CHECK(why == "the launches: an illegal address");
+  CHECK(nlohmann::json::parse(text)["rows"].size() == 1);
 }
 
 TEST_CASE("bench image times whole frames before faces") {
