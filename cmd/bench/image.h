@@ -11,6 +11,8 @@ struct BenchImageOptions {
   std::vector<int> batches{1, 8};
   double seconds = 0.1;
   std::string device{"auto"};  // or "cpu", "cuda"
+  // With JSON on standard output, the table on standard error.
+  bool table_beside_json = false;
 };
 
 }  // namespace navtalk::cmd

@@ -2,6 +2,8 @@
 // session pays for; and the whole way from a generated face to what the encoder takes.
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -180,7 +182,10 @@ Gpu find_gpu(const std::string& device) {
 void add_cpu_rows(std::vector<Row>& rows, const Size& size, int batch,
                   const BenchImageOptions& options, const Context& context) {
   Bench bench(size, batch);
-  const std::vector<Case> cases = bench.cases();
+  std::vector<Case> cases = bench.cases();
+  // As on a GPU, what the frame pays comes first.
+  std::stable_partition(cases.begin(), cases.end(),
+                        [](const Case& one) { return one.area == "frame"; });
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string stage = std::string(size.name) + " batch " + std::to_string(batch);
     if (context.progress) context.progress(stage, i, cases.size());
@@ -202,8 +207,14 @@ void add_gpu_rows(std::vector<Row>& rows, Gpu& gpu, const Size& size, int batch,
                   const BenchImageOptions& options, const Context& context) {
   const cuda::BenchPictures pictures{batch,       size.width,       size.height,
                                      size.face(), size.placement(), size.mask_region()};
-  cuda::ImageBench bench =
-      cuda::bench_images(pictures, std::chrono::duration<double>(options.seconds), context.stop);
+  cuda::ImageBench bench;
+  std::exception_ptr ended;
+  try {
+    cuda::bench_images(pictures, std::chrono::duration<double>(options.seconds), context.stop,
+                       bench);
+  } catch (...) {
+    ended = std::current_exception();
+  }
   gpu.bytes_per_second = std::max(gpu.bytes_per_second, bench.bytes_per_second);
   for (cuda::ImageTimes& times : bench.times) {
     const bool face = times.area == "face";
@@ -221,16 +232,17 @@ void add_gpu_rows(std::vector<Row>& rows, Gpu& gpu, const Size& size, int batch,
                              row.timing.median.count();
     rows.push_back(std::move(row));
   }
+  if (ended) std::rethrow_exception(ended);
 }
 
-std::vector<Row> run(const BenchImageOptions& options, Gpu& gpu, const Context& context) {
-  std::vector<Row> rows;
+void run(std::vector<Row>& rows, const BenchImageOptions& options, Gpu& gpu,
+         const Context& context) {
   for (const std::string& name : options.sizes)
     for (const int batch : options.batches) {
-      add_cpu_rows(rows, size_named(name), batch, options, context);
+      // The quicker one first, so that a time limit finds rows to compare.
       if (gpu.device) add_gpu_rows(rows, gpu, size_named(name), batch, options, context);
+      add_cpu_rows(rows, size_named(name), batch, options, context);
     }
-  return rows;
 }
 
 double ms_per_picture(std::chrono::duration<double> time, int batch) {
@@ -301,8 +313,8 @@ std::vector<std::string> as_text(const Row* cpu, const Row* gpu) {
   return cells;
 }
 
-void print_table(const std::vector<Row>& rows, const Machine& machine, const Gpu& gpu,
-                 Context& context) {
+std::string as_text(const std::vector<Row>& rows, const Machine& machine, const Gpu& gpu,
+                    bool colour) {
   constexpr auto k_right = Column::Align::right;
   std::vector<Column> columns{
       {"operation"},           {"size"},        {"area"}, {"batch", k_right},
@@ -326,9 +338,17 @@ void print_table(const std::vector<Row>& rows, const Machine& machine, const Gpu
       continue;
     cells.back().resize(columns.size());
   }
-  context.out.print("{}\n{}\nmilliseconds per picture; the CPU with one core\n\n",
-                    machine_text(machine), gpu_text(gpu));
-  context.out.write(table(columns, cells, context.colour));
+  return fmt::format("{}\n{}\nmilliseconds per picture; the CPU with one core\n\n{}",
+                     machine_text(machine), gpu_text(gpu), table(columns, cells, colour));
+}
+
+void print(const std::vector<Row>& rows, const Machine& machine, const Gpu& gpu,
+           const BenchImageOptions& options, Context& context) {
+  if (!context.json) return context.out.write(as_text(rows, machine, gpu, context.colour));
+  if (options.table_beside_json) fmt::print(stderr, "{}", as_text(rows, machine, gpu, false));
+  auto list = nlohmann::ordered_json::array();
+  for (const Row& row : rows) list.push_back(as_json(row));
+  context.out.json({{"machine", machine_json(machine)}, {"gpu", as_json(gpu)}, {"rows", list}});
 }
 
 }  // namespace
@@ -336,14 +356,17 @@ void print_table(const std::vector<Row>& rows, const Machine& machine, const Gpu
 int bench_image(const BenchImageOptions& options, Context& context) {
   const Machine machine = this_machine();
   Gpu gpu = find_gpu(options.device);
-  const std::vector<Row> rows = run(options, gpu, context);
-  if (!context.json) {
-    print_table(rows, machine, gpu, context);
-    return 0;
+  std::vector<Row> rows;
+  try {
+    run(rows, options, gpu, context);
+  } catch (...) {
+    if (!rows.empty()) {
+      print(rows, machine, gpu, options, context);  // what was measured until a signal
+      context.out.flush();
+    }
+    throw;
   }
-  auto list = nlohmann::ordered_json::array();
-  for (const Row& row : rows) list.push_back(as_json(row));
-  context.out.json({{"machine", machine_json(machine)}, {"gpu", as_json(gpu)}, {"rows", list}});
+  print(rows, machine, gpu, options, context);
   return 0;
 }
 

@@ -14,13 +14,10 @@ namespace {
 
 constexpr std::size_t k_most_sets = 512;
 
-// So many sets of pictures that the operation which touches the fewest bytes passes the L2 cache four times over.
-std::size_t sets_of(const ImageLaunches& launches, std::size_t l2_bytes) {
-  std::ptrdiff_t fewest = launches.all().front().bytes;
-  for (const ImageLaunch& launch : launches.all()) fewest = std::min(fewest, launch.bytes);
-  const std::size_t wanted = 4 * l2_bytes / static_cast<std::size_t>(fewest) + 1;
-  const std::size_t room = free_device_memory() / 2 / launches.memory_bytes();
-  return std::clamp<std::size_t>(wanted, 1, std::clamp<std::size_t>(room, 1, k_most_sets));
+// So many sets of pictures that an operation which touches so many bytes of each passes the L2 cache four times over. More of them would
+// only take longer.
+std::size_t sets_of(std::ptrdiff_t bytes, std::size_t l2_bytes) {
+  return std::min(4 * l2_bytes / static_cast<std::size_t>(bytes) + 1, k_most_sets);
 }
 
 class PinnedMemory {
@@ -40,15 +37,19 @@ class PinnedMemory {
 
 }  // namespace
 
-ImageBench bench_images(const BenchPictures& pictures, std::chrono::duration<double> budget,
-                        const std::stop_token& stop) {
+void bench_images(const BenchPictures& pictures, std::chrono::duration<double> budget,
+                  const std::stop_token& stop, ImageBench& bench) {
   check(cudaSetDevice(0), "cudaSetDevice");
   LaunchTimer timer;
-  ImageBench bench{.bytes_per_second = copy_rate(timer, stop)};
+  bench.bytes_per_second = copy_rate(timer, stop);
   const ImageLaunches launches(pictures);
+  const std::size_t l2_bytes = devices().list.front().l2_bytes;
+  std::ptrdiff_t fewest = launches.all().front().bytes;
+  for (const ImageLaunch& launch : launches.all()) fewest = std::min(fewest, launch.bytes);
+  const std::size_t room = free_device_memory() / 2 / launches.memory_bytes();
   // Each set starts where a block of cudaMalloc would.
   const std::size_t stride = (launches.memory_bytes() + 255) / 256 * 256;
-  const std::size_t sets = sets_of(launches, devices().list.front().l2_bytes);
+  const std::size_t sets = std::clamp<std::size_t>(room, 1, sets_of(fewest, l2_bytes));
   const DeviceBlock memory(sets * stride);
   const PinnedMemory one_set(launches.memory_bytes());
   launches.fill(one_set.bytes());
@@ -56,14 +57,6 @@ ImageBench bench_images(const BenchPictures& pictures, std::chrono::duration<dou
     check(cudaMemcpy(memory.data() + set * stride, one_set.bytes().data(), one_set.bytes().size(),
                      cudaMemcpyHostToDevice),
           "cudaMemcpy");
-  for (const ImageLaunch& launch : launches.all())
-    bench.times.push_back({launch.operation, launch.area, launch.bytes,
-                           timer.time(
-                               [&](Stream stream) {
-                                 for (std::size_t set = 0; set < sets; ++set)
-                                   launch.enqueue(memory.data() + set * stride, stream);
-                               },
-                               static_cast<int>(sets), budget, stop)});
   const std::size_t frame = static_cast<std::size_t>(pictures.batch) * 3 *
                             static_cast<std::size_t>(pictures.width * pictures.height);
   for (const bool upload : {true, false})
@@ -78,7 +71,18 @@ ImageBench bench_images(const BenchPictures& pictures, std::chrono::duration<dou
                      "cudaMemcpyAsync");
              },
              1, budget, stop)});
-  return bench;
+  for (const bool first : {true, false})
+    for (const ImageLaunch& launch : launches.all()) {
+      if (first != (launch.area == "frame")) continue;
+      const std::size_t used = std::min(sets, sets_of(launch.bytes, l2_bytes));
+      bench.times.push_back({launch.operation, launch.area, launch.bytes,
+                             timer.time(
+                                 [&](Stream stream) {
+                                   for (std::size_t set = 0; set < used; ++set)
+                                     launch.enqueue(memory.data() + set * stride, stream);
+                                 },
+                                 static_cast<int>(used), budget, stop)});
+    }
 }
 
 }  // namespace navtalk::cuda

@@ -21,8 +21,9 @@ struct ImageBench {
 };
 
 // On the first device, which devices() has listed. Successive calls use other memory, four times the L2 cache together where the device
-// has so much, so that no call finds its input there. `budget` is for each operation. Error{interrupted}, Error{terminated}.
-ImageBench bench_images(const BenchPictures& pictures, std::chrono::duration<double> budget,
-                        const std::stop_token& stop);
+// has so much, so that no call finds its input there. `budget` is for each operation; the copies and what the frame pays come first.
+// What was measured before an error is in `bench`. Error{interrupted}, Error{terminated}.
+void bench_images(const BenchPictures& pictures, std::chrono::duration<double> budget,
+                  const std::stop_token& stop, ImageBench& bench);
 
 }  // namespace navtalk::cuda

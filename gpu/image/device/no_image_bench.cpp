@@ -5,8 +5,8 @@
 
 namespace navtalk::cuda {
 
-ImageBench bench_images(const BenchPictures&, std::chrono::duration<double>,
-                        const std::stop_token&) {
+void bench_images(const BenchPictures&, std::chrono::duration<double>, const std::stop_token&,
+                  ImageBench&) {
   throw Error(Code::invalid, devices().missing);
 }
 

@@ -9,6 +9,8 @@
 #include "cmd/bench/image.h"
 #include "cmd/context.h"
 #include "cmd/render_module/bodies.h"
+#include "core/base/error.h"
+#include "core/base/interrupt.h"
 #include "gpu/cuda/devices.h"
 #include "gpu/image/device/image_bench.h"
 #include "tests/cmd/bench/printed.h"
@@ -26,13 +28,15 @@ Devices devices() {
 }
 
 // Copies at 4 GB/s. A resize moves 1 MB, which takes 0.25 ms at that rate, in 0.5 ms.
-ImageBench bench_images(const BenchPictures& pictures, std::chrono::duration<double>,
-                        const std::stop_token&) {
+void bench_images(const BenchPictures& pictures, std::chrono::duration<double>,
+                  const std::stop_token& stop, ImageBench& bench) {
   const std::chrono::duration<double> half_ms(0.0005 * pictures.batch);
-  return {.bytes_per_second = 4e9,
-          .times = {
-              {"resize, linear", "face", 1000000 * pictures.batch, {half_ms, half_ms, 2 * half_ms}},
-              {"copy to device", "frame", 0, {half_ms}}}};
+  bench.bytes_per_second = 4e9;
+  bench.times.push_back(
+      {"resize, linear", "face", 1000000 * pictures.batch, {half_ms, half_ms, 2 * half_ms}});
+  throw_if_stopped(stop);
+  if (pictures.batch == 3) throw Error(Code::failed, "the launches: an illegal address");
+  bench.times.push_back({"copy to device", "frame", 0, {half_ms}});
 }
 
 }  // namespace navtalk::cuda
@@ -96,4 +100,48 @@ TEST_CASE("bench image leaves a GPU alone that it is not to time") {
   const std::string text = printed(false, "cpu");
   CHECK(line_of(text, "no GPU column: not asked for") != "");
   CHECK(text.find("cpu/gpu") == std::string::npos);
+}
+
+TEST_CASE("bench image prints the rows that it has measured when it is stopped") {
+  std::stop_source stop;
+  bool ended = false;
+  const std::string text = tests::printed(true, [&](cmd::Context& context) {
+    context.stop = stop.get_token();
+    stop.request_stop();
+    try {
+      cmd::bench_image({.sizes = {"512"}, .batches = {2}, .seconds = 0, .device = "cuda"}, context);
+    } catch (const Error& error) {
+      ended = error.code() == Code::interrupted || error.code() == Code::terminated;
+    }
+    return 0;
+  });
+  CHECK(ended);
+  const auto rows = nlohmann::json::parse(text)["rows"];
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0]["name"] == "resize, linear");
+  CHECK(rows[0]["device"] == "cuda:0");
+}
+
+TEST_CASE("bench image fails with the device, and prints the rows before that") {
+  std::string why;
+  const std::string text = tests::printed(true, [&](cmd::Context& context) {
+    try {
+      cmd::bench_image({.sizes = {"512"}, .batches = {3}, .seconds = 0, .device = "cuda"}, context);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    return 0;
+  });
+  CHECK(why == "the launches: an illegal address");
+  CHECK(nlohmann::json::parse(text)["rows"].size() == 1);
+}
+
+TEST_CASE("bench image times whole frames before faces") {
+  const auto report = nlohmann::json::parse(printed(true, "cpu"));
+  bool faces = false;
+  for (const auto& row : report["rows"]) {
+    faces = faces || row["area"] == "face";
+    CHECK(faces == (row["area"] == "face"));
+  }
+  CHECK(faces);
 }

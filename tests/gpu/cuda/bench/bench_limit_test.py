@@ -29,7 +29,22 @@ LONG = """trap 'echo "{rows}"; exit 143' TERM
 # Of the nets: tries, writes weights, and measures without end.
 NETS = 'case "$*" in *--write-models* | *"--size small"*) exit 0 ;; esac\n' + LONG
 IMAGE = f"""echo '{json.dumps({"rows": []})}'\n"""
-LATER = ["image", "norms", "nets_full", "peer", "image_table", "norms_table"]
+# As ncu has it, and what it was called with.
+PROFILE = """echo "==PROF== $*"
+echo '"ID","Kernel Name","gpu__time_duration.sum"'
+echo '"","","ns"'
+echo '"0","my_kernel","2000000"'
+"""
+# Benches report, or say what is wrong; both as JSON.
+NAVTALK = """echo "$*"
+case "$*" in *"--models /some/models"*) echo '{"error": {"code": "invalid"}}' ;; *"bench pipeline"*) echo '{"rows": []}' ;; esac
+exit 0
+"""
+SESSIONS = """import sys
+print(sys.argv[1:], open(sys.argv[2]).read())
+print("14 of 14 sessions served")
+"""
+LATER = ["image", "norms", "nets_full", "peer"]
 # A shell lets commands in its background ignore SIGINT, and ctest may be one. The run would inherit that and could not catch the signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -177,8 +192,8 @@ class Limit(unittest.TestCase):
 
     def test_nothing_of_an_earlier_run_is_reported(self):
         self.programs(DONE)
-        names = ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "nets_full", "peer", "nvenc", "pipeline", "image_table",
-                 "norms_table", "memcheck", "racecheck", "nets-try", "peer-try", "nvidia-smi"]
+        names = ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "peer", "nets_full", "profile", "infer_gpu", "infer_cpu", "serve",
+                 "pipeline_demo", "pipeline", "nvenc", "nets_between", "memcheck", "racecheck", "nets-try", "peer-try", "nvidia-smi"]
         out = self.folder / "out"
         out.mkdir()
         for file in [*(f"{name}.log" for name in names), "table.log", "report.json", "peer.json"]:
@@ -209,7 +224,7 @@ class Limit(unittest.TestCase):
         running = self.start("--limit", "0")
         _, told = self.finish(running)
         self.assertEqual(running.returncode, 0, told)
-        for name, before in {"nets_tests": "tests", "norms": "image", "nets_full": "norms", "norms_table": "image_table"}.items():
+        for name, before in {"nets_tests": "tests", "norms": "image", "nets_full": "norms"}.items():
             self.assertEqual((self.folder / f"out/{name}.log").read_text(), f'"name": "{before}"\n')
 
     def test_what_comes_first_is_what_counts_most(self):
@@ -218,8 +233,40 @@ class Limit(unittest.TestCase):
         _, told = self.finish(running)
         self.assertEqual(running.returncode, 0, told)
         steps, left_out = self.report()
-        self.assertEqual(list(steps), ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "nets_full", "image_table", "norms_table"])
-        self.assertEqual(set(left_out), {"peer", "nvenc", "pipeline", "memcheck", "racecheck"})
+        self.assertEqual(list(steps), ["tests", "nets_tests", "nets_weights", "nets", "image", "norms", "nets_full", "nets_between"])
+        self.assertEqual(list(left_out), ["peer", "profile", "infer_gpu", "infer_cpu", "serve", "pipeline_demo", "pipeline", "nvenc", "memcheck",
+                                          "racecheck"])
+
+    def test_where_there_are_ncu_and_navtalk_they_are_run_with_the_models(self):
+        self.programs(DONE)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        for name, text in {"ncu": PROFILE, "navtalk": NAVTALK}.items():
+            (tools / name).write_text("#!/bin/bash\n" + text)
+            (tools / name).chmod(0o755)
+        for name in ("kernel_times.py", "sound.py"):
+            (self.folder / "bench/gpu" / name).write_bytes((ROOT / "bench/gpu" / name).read_bytes())
+        (self.folder / "bench/gpu/sessions.py").write_text(SESSIONS)
+        running = self.start("--limit", "0", NAVTALK=str(tools / "navtalk"), NAVTALK_MODELS="/some/models", PATH=f"{tools}:{os.environ['PATH']}")
+        printed, told = self.finish(running)
+        self.assertEqual(running.returncode, 0, told)
+        steps, left_out = self.report()
+        self.assertEqual(list(steps)[-8:], ["nets_full", "profile", "infer_gpu", "infer_cpu", "serve", "pipeline_demo", "pipeline", "nets_between"])
+        self.assertEqual(set(left_out), {"peer", "nvenc", "memcheck", "racecheck"})
+        out = self.folder / "out"
+        self.assertEqual((out / "profile.csv").read_text().count("\n"), 3)
+        self.assertIn("--profile yes --models /some/models", (out / "profile.log").read_text())
+        self.assertRegex(printed, r"\n +2\.000 100\.0% +1  my_kernel\n")
+        self.assertIn("--device cuda -o", (out / "infer_gpu.log").read_text())
+        self.assertIn("--device cpu --precision fp32 -o", (out / "infer_cpu.log").read_text())
+        serve = (out / "serve.log").read_text()
+        self.assertIn('devices = ["cuda:0"]\nslots_per_device = 20\n[models]\npath = "/some/models"\n', serve)
+        self.assertIn(f"['{tools}/navtalk', '{out}/serve.toml', ", serve)
+        self.assertIn("\n14 of 14 sessions served\n", printed)
+        self.assertNotIn("/some/models", (out / "pipeline_demo.log").read_text())
+        self.assertEqual(json.loads((out / "pipeline_demo.json").read_text()), {"rows": []})
+        self.assertFalse((out / "pipeline.json").exists())
+        self.assertIn("--models /some/models --precision fp16 --batch 1,8", (out / "pipeline.log").read_text())
 
     def test_a_limit_is_a_number(self):
         running = self.start("--limit", "soon")

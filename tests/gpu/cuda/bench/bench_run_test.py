@@ -31,6 +31,8 @@ class BenchRun(unittest.TestCase):
         with tarfile.open(archive) as tar:
             tar.extractall(self.folder)
         place = self.folder / "navtalk-gpu"
+        for tool in ("kernel_times.py", "sound.py", "sessions.py"):
+            self.assertTrue((place / "bench/gpu" / tool).exists(), tool)
         out = self.folder / "out"
         done, report = self.run_there(place, out, TORCH)
         self.assertNotIn("building", done.stderr)
@@ -46,7 +48,8 @@ class BenchRun(unittest.TestCase):
         self.assertIn("there is no device: nothing was measured", done.stderr)
         self.assertIn("skipped: there is no CUDA device", done.stdout)
         left_out = dict(line.split(": ", 1) for line in report["left_out"])
-        self.assertEqual(set(left_out), {"memcheck", "racecheck", "nets", "nvenc", "peer", "pipeline"})
+        self.assertEqual(set(left_out), {"memcheck", "racecheck", "nets", "peer", "infer_gpu", "infer_cpu", "serve", "pipeline_demo", "pipeline",
+                                          "nvenc"})
         for name, why in left_out.items():
             self.assertIn(f"left out: {name}: {why}\n", done.stdout)
         self.assertIn("no CUDA device", left_out["memcheck"])
