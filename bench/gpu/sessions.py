@@ -1,9 +1,9 @@
 """usage: sessions.py NAVTALK CONFIG WAV [--sessions N] [--seconds S]   live sessions of a gateway that this starts and ends
 
 Starts `navtalk --config CONFIG serve`, waits until /readyz says that it is ready, and runs `navtalk bench serve --url` with it. The report
-is JSON on standard output, two lines of it on standard error. Exit status: bench serve's; 1 where the gateway is not ready within
-READY_SECONDS or the bench says nothing; 143 where SIGTERM ended this. The gateway has ended when this ends, and so have its workers, which
-would go on for a minute.
+is JSON on standard output, two lines of it on standard error, behind what `pool status` says of the GPU meanwhile. Exit status: bench
+serve's; 1 where the gateway is not ready within READY_SECONDS or the bench says nothing; 143 where SIGTERM ended this. The gateway has
+ended when this ends, and so have its workers, which would go on for a minute.
 """
 
 import argparse
@@ -106,6 +106,12 @@ def main():
             wait_until_ready(url, gateway)
             with running([given.navtalk, "--json", "bench", "serve", "--url", url, "--sessions", given.sessions, "--duration", given.seconds,
                           "--audio", given.wav]) as bench:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    bench.wait(float(given.seconds) * 0.7)
+                # What the pool tells of the GPU while it works.
+                status = subprocess.run([given.navtalk, "--config", config, "pool", "status"], stdout=subprocess.PIPE, text=True, check=False,
+                                        timeout=20)
+                print("\n".join(status.stdout.splitlines()[:2]), file=sys.stderr)
                 report = bench.stdout.read()
                 status = bench.wait()
             if not report.startswith("{"):

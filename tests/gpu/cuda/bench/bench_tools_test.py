@@ -50,6 +50,8 @@ words = sys.argv[1:]
 if "--worker" in words:
     open(os.environ["BEGUN"], "w").write("worker\\n")
     time.sleep(1200)
+elif "pool" in words:
+    print("GPU      STATE\\nlocal-1  1 running\\n\\n1 GPU")
 elif "bench" in words:
     urllib.request.urlopen(words[words.index("--url") + 1] + "/readyz").close()
     open(os.environ["BEGUN"], "w").write("bench\\n")
@@ -195,7 +197,8 @@ class Tools(unittest.TestCase):
         printed, told = running.communicate(timeout=DEADLINE_SECONDS)
         self.assertEqual(running.returncode, 0, told)
         self.assertEqual(json.loads(printed)["sessions"], {"wanted": 4, "served": 3})
-        self.assertEqual(told.splitlines(), ["3 of 4 sessions served; least session 24.50 pictures a second, its worst second 23",
+        self.assertEqual(told.splitlines(), ["GPU      STATE", "local-1  1 running",
+                                             "3 of 4 sessions served; least session 24.50 pictures a second, its worst second 23",
                                              "latency 80 ms in the middle, 90 ms p95, 99 ms p99"])
         self.nothing_is_left()
 
