@@ -13,6 +13,9 @@ reaches; "bf16" is bf16 with channels_last.
 Exit status 3, with the reason in one line, where torch, diffusers or the device are missing.
 """
 import argparse
+import contextlib
+import importlib
+import importlib.machinery
 import importlib.metadata
 import json
 import pathlib
@@ -50,22 +53,28 @@ def parse():
     return options
 
 
-def hide_others(packages):
-    """What this Python has beside torch, what torch needs and PACKAGES is not there for diffusers, which loads more where it finds more,
-    and of which PACKAGES has only what it loads without."""
+def take_along(packages):
+    """PACKAGES comes first in the path: it has versions that go together. A package with modules that were compiled for another Python is
+    this Python's own, where it has it. What else this Python has beside torch and what torch needs is not there for diffusers, which loads
+    more where it finds more, and PACKAGES has only what it loads without. Pillow is this Python's own, too."""
     with_torch = {"torch", "functorch", "torchgen", "numpy", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath", "networkx", "sympy",
-                  "typing_extensions", "triton", "nvidia", "cuda", "setuptools"}
-    carried = {path.name.split(".")[0] for path in pathlib.Path(packages).iterdir()}
+                  "typing_extensions", "triton", "nvidia", "cuda", "setuptools", "PIL"}
+    own_suffix = importlib.machinery.EXTENSION_SUFFIXES[0]  # .cpython-312-x86_64-linux-gnu.so
+    carried = {path.name.split(".")[0]: path for path in pathlib.Path(packages).iterdir()}
+    for name, path in carried.items():
+        if any(not file.name.endswith(own_suffix) for file in path.rglob("*.cpython-*.so")):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+    sys.path.insert(0, packages)
     for name in importlib.metadata.packages_distributions():
-        if not name.startswith("_") and name not in with_torch | carried | set(sys.stdlib_module_names):
+        if not name.startswith("_") and name not in with_torch | carried.keys() | set(sys.stdlib_module_names):
             sys.modules.setdefault(name, None)
 
 
 def libraries(device, packages):
     """torch and diffusers, if they are here and reach the device."""
     if packages:
-        sys.path.append(packages)
-        hide_others(packages)
+        take_along(packages)
     try:
         import torch
     except ImportError as error:

@@ -2,7 +2,7 @@
 
 For the Python of scripts/python-env. The reference runs once, with tiny nets, and sees only torch, what torch itself needs, and
 PACKAGES; the files that it loaded of these are copied, with the packages' metadata and licences. A machine with torch alone then
-runs it with --packages FOLDER. Compiled modules are for this version of Python: another one has to have Pillow itself.
+runs it with --packages FOLDER. It has to have Pillow itself, whose compiled modules and libraries are larger than all the rest.
 """
 
 import json
@@ -54,6 +54,7 @@ def main():
         if ran.returncode != 0:
             sys.exit(f"carry_peer.py: the reference does not run with {', '.join(PACKAGES)} beside torch")
         loaded = {pathlib.Path(file).relative_to(carried) for file in json.loads(ran.stdout.splitlines()[-1])}
+        loaded = {file for file in loaded if file.parts[0] != "PIL"}
     # In place of a compiled module another Python takes the source beside it, where there is one.
     sources = {file.with_name(file.name.split(".")[0] + ".py") for file in loaded if file.suffix == ".so"}
     loaded |= {file for file in sources if (site / file).exists()}

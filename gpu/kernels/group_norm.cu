@@ -18,9 +18,11 @@ namespace navtalk::cuda {
 namespace {
 
 constexpr int k_group_threads = 512;
-// Packs that a thread keeps from the first reading to the second: 96 bytes of registers.
+// Packs that a thread keeps from the first reading to the second.
 template <class Value, int size>
-constexpr int k_kept = std::min(12, 96 / static_cast<int>(sizeof(Pack<Value, size>)));
+constexpr int k_kept = sizeof(Pack<Value, size>) >= 16  ? 6
+                       : sizeof(Pack<Value, size>) >= 8 ? 3
+                                                        : 12;
 // Of a group of an image, at most, where one block takes it: what stays in the cache of a multiprocessor.
 constexpr std::ptrdiff_t k_small_bytes = 160 << 10;
 
@@ -28,9 +30,10 @@ constexpr int k_threads = 256, k_warps = k_threads / k_warp;
 constexpr int k_runs = 128;     // of an image, at most: a block for almost every multiprocessor
 constexpr int k_applied = 256;  // blocks that write an image, about
 constexpr int k_together = 8;   // packs of a thread on their way together
-constexpr int k_gathered = 16;  // likewise, where they are not written
-constexpr int k_rest = 4;       // likewise, beside those that are kept
-constexpr int k_parts = 8;      // of an image's runs, each joined by a thread of its own
+constexpr int k_written =
+    4;                      // likewise, where they are written: more cost a multiprocessor a block
+constexpr int k_rest = 4;   // likewise, beside those that are kept
+constexpr int k_parts = 8;  // of an image's runs, each joined by a thread of its own
 
 __device__ float normed(float value, float2 affine, bool silu) {
   value = __fmaf_rn(value, affine.x, affine.y);
@@ -99,7 +102,7 @@ __device__ float2 block_sum(float2 value) {
 }
 
 template <class Value, int size>
-__global__ void __launch_bounds__(k_group_threads, sizeof(Pack<Value, size>) < 8 ? 2 : 1)
+__global__ void __launch_bounds__(k_group_threads, sizeof(Pack<Value, size>) < 16 ? 2 : 1)
     group_kernel(GroupNorm norm) {
   const int total = norm.channels + norm.skip_channels, in_group = total / norm.groups;
   const int packs = in_group / size, rows = k_group_threads / packs;
@@ -187,7 +190,7 @@ __global__ void __launch_bounds__(k_threads) statistics_kernel(Work work) {
           square[i] = __fmaf_rn(difference, difference, square[i]);
         }
       };
-      each_pixel<k_gathered, size>(from, map.stride, row, work.rows, pixels, gather);
+      each_pixel<k_together, size>(from, map.stride, row, work.rows, pixels, gather);
       for (int i = 0; i < size; ++i) partial[row * width + column * size + i] = {sum[i], square[i]};
     }
     __syncthreads();
@@ -291,7 +294,7 @@ __global__ void __launch_bounds__(k_threads) apply_kernel(Work work) {
         put(values.at[i], normed(as_float(values.at[i]), affine[i], work.norm.silu));
       store_pack(y + static_cast<std::ptrdiff_t>(pixel) * work.total + c, values);
     };
-    each_pixel<k_together, size>(from, map.stride, row, work.rows, pixels, write);
+    each_pixel<k_written, size>(from, map.stride, row, work.rows, pixels, write);
   }
 }
 

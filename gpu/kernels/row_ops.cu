@@ -30,9 +30,9 @@ __global__ void __launch_bounds__(k_threads)
     const int c = static_cast<int>(index % across) * size;
     Pack<Value, size> more{};
     if (add != nullptr) more = load_pack<Value, size>(add + index * size);
+    const auto biases = load_floats<size>(bias != nullptr ? bias + c : nullptr);
     for (int i = 0; i < size; ++i) {
-      float value = as_float(sum.at[i]);
-      if (bias != nullptr) value += bias[c + i];
+      float value = as_float(sum.at[i]) + biases.at[i];
       if (add != nullptr) value += as_float(more.at[i]);
       put(sum.at[i], value);
     }
@@ -69,7 +69,9 @@ __global__ void __launch_bounds__(k_threads)
   const std::ptrdiff_t row = std::ptrdiff_t{blockIdx.x} * (k_threads / across) + self / across;
   const bool there = row < rows;
   const Value* x = static_cast<const Value*>(norm.x) + row * channels;
-  const auto bias = [&](int c) { return norm.bias != nullptr ? norm.bias[c] : 0.0F; };
+  const auto bias_at = [&](int c) {
+    return load_floats<size>(norm.bias != nullptr ? norm.bias + c : nullptr);
+  };
   Pack<Value, size> packs[k_row_packs];
   float sum = 0, square = 0, pivot = 0;
   if (there) {
@@ -77,15 +79,17 @@ __global__ void __launch_bounds__(k_threads)
     for (int i = 0; i < k_row_packs; ++i)
       if (const int c = (column + i * across) * size; c < channels)
         packs[i] = load_pack<Value, size>(x + c);
-    pivot = as_float(x[0]) + bias(0);
+    pivot = as_float(x[0]);
     NAVTALK_UNROLL(8)
     for (int i = 0; i < k_row_packs; ++i)
-      if (const int c = (column + i * across) * size; c < channels)
+      if (const int c = (column + i * across) * size; c < channels) {
+        const auto bias = bias_at(c);
         for (int j = 0; j < size; ++j) {
-          const float difference = as_float(packs[i].at[j]) + (bias(c + j) - pivot);
+          const float difference = as_float(packs[i].at[j]) - pivot + bias.at[j];
           sum += difference;
           square = __fmaf_rn(difference, difference, square);
         }
+      }
   }
   sum = warp_sum(sum);
   square = warp_sum(square);
@@ -104,10 +108,11 @@ __global__ void __launch_bounds__(k_threads)
   NAVTALK_UNROLL(8)
   for (int i = 0; i < k_row_packs; ++i)
     if (const int c = (column + i * across) * size; c < channels) {
+      const auto bias = bias_at(c), gamma = load_floats<size>(norm.gamma + c),
+                 beta = load_floats<size>(norm.beta + c);
       for (int j = 0; j < size; ++j) {
-        const float scale = inverse * norm.gamma[c + j];
-        const float difference = as_float(packs[i].at[j]) + (bias(c + j) - pivot);
-        put(packs[i].at[j], __fmaf_rn(difference - mean, scale, norm.beta[c + j]));
+        const float difference = as_float(packs[i].at[j]) - pivot + bias.at[j];
+        put(packs[i].at[j], __fmaf_rn(difference - mean, inverse * gamma.at[j], beta.at[j]));
       }
       store_pack(y + c, packs[i]);
     }
@@ -127,8 +132,8 @@ __global__ void __launch_bounds__(k_threads)
         column % 2;
     const int phase = 2 * (row % 2) + column % 2;
     auto values = load_pack<Value, size>(x + (from * 4 + phase) * phases.channels + c);
-    if (bias != nullptr)
-      for (int i = 0; i < size; ++i) put(values.at[i], as_float(values.at[i]) + bias[c + i]);
+    const auto biases = load_floats<size>(bias != nullptr ? bias + c : nullptr);
+    for (int i = 0; i < size; ++i) put(values.at[i], as_float(values.at[i]) + biases.at[i]);
     store_pack(y + index * size, values);
   });
 }
@@ -157,7 +162,7 @@ dim3 grid_of(std::ptrdiff_t packs) { return dim3(blocks(packs, k_threads * k_tur
 
 void add_to_rows(const Rows& rows, const void* x, const void* add, const float* bias, void* y,
                  Stream stream) {
-  with_packs(rows.format, rows.channels, {x, add, y}, [&](auto value, auto size) {
+  with_packs(rows.format, rows.channels, {x, add, bias, y}, [&](auto value, auto size) {
     using Value = decltype(value);
     const int across = rows.channels / size();
     const std::ptrdiff_t packs = rows.rows * across;
@@ -178,21 +183,22 @@ void geglu(const Rows& rows, const void* x, void* y, Stream stream) {
 }
 
 void layer_norm(const Rows& rows, const LayerNorm& norm, Stream stream) {
-  with_packs(rows.format, rows.channels, {norm.x, norm.y}, [&](auto value, auto size) {
-    using Value = decltype(value);
-    const int packs = rows.channels / size();
-    NAVTALK_CHECK(packs <= k_threads * k_row_packs);
-    int across = k_warp;
-    while (across < packs && across < k_threads) across *= 2;
-    NAVTALK_LAUNCH((layer_norm_kernel<Value, size()>),
-                   dim3(blocks(rows.rows, static_cast<unsigned>(k_threads / across))),
-                   dim3(k_threads), 0, stream, rows.rows, rows.channels, across, norm);
-  });
+  with_packs(rows.format, rows.channels, {norm.x, norm.bias, norm.gamma, norm.beta, norm.y},
+             [&](auto value, auto size) {
+               using Value = decltype(value);
+               const int packs = rows.channels / size();
+               NAVTALK_CHECK(packs <= k_threads * k_row_packs);
+               int across = k_warp;
+               while (across < packs && across < k_threads) across *= 2;
+               NAVTALK_LAUNCH((layer_norm_kernel<Value, size()>),
+                              dim3(blocks(rows.rows, static_cast<unsigned>(k_threads / across))),
+                              dim3(k_threads), 0, stream, rows.rows, rows.channels, across, norm);
+             });
 }
 
 void interleave_phases(const Phases& phases, const void* x, const float* bias, void* y,
                        Stream stream) {
-  with_packs(phases.format, phases.channels, {x, y}, [&](auto value, auto size) {
+  with_packs(phases.format, phases.channels, {x, bias, y}, [&](auto value, auto size) {
     using Value = decltype(value);
     const std::ptrdiff_t packs =
         std::ptrdiff_t{phases.images} * 4 * phases.h * phases.w * (phases.channels / size());

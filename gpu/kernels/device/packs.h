@@ -26,6 +26,24 @@ __device__ inline void store_pack(Value* at, const Pack<Value, size>& pack) {
   *reinterpret_cast<Pack<Value, size>*>(at) = pack;
 }
 
+// fp32 values beside a pack of `size` values of a kernel's format, in as few accesses as the pack's alignment allows: 2 bytes of it a value.
+// Zeros where there are none.
+template <int size>
+struct Floats {
+  float at[size] = {};
+};
+template <int size>
+__device__ inline Floats<size> load_floats(const float* from) {
+  Floats<size> values;
+  if (from == nullptr) return values;
+  constexpr int k_wide = size >= 8 ? 4 : size >= 4 ? 2 : 1;
+  for (int i = 0; i < size; i += k_wide) {
+    const auto some = load_pack<float, k_wide>(from + i);
+    for (int j = 0; j < k_wide; ++j) values.at[i + j] = some.at[j];
+  }
+  return values;
+}
+
 inline constexpr int k_warp = 32;
 inline constexpr unsigned k_whole_warp = 0xffffffffU;
 
