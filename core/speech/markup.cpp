@@ -1,5 +1,6 @@
 #include "core/speech/markup.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <utility>
@@ -23,7 +24,14 @@ std::size_t tag_end(std::string_view rest) {
   return at == std::string_view::npos ? at : at + close.size();
 }
 
-// What stands between '&' and ';'.
+// Of a reference, between '&' and ';'.
+bool is_name(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return c == '#' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+}
+
+// What that name stands for.
 std::string referenced(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> k_names[] = {
       {"amp", "&"}, {"lt", "<"}, {"gt", ">"}, {"quot", "\""}, {"apos", "'"}};
@@ -61,7 +69,7 @@ std::string without_references(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
     const std::size_t end = text.front() == '&' ? text.substr(0, k_longest).find(';') : 0;
-    if (end == 0 || end == std::string_view::npos) {
+    if (end == 0 || end == std::string_view::npos || !is_name(text.substr(1, end - 1))) {
       plain += text.front();
       text.remove_prefix(1);
     } else {
