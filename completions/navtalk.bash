@@ -149,6 +149,10 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk job probe --voice")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk job render --models")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
@@ -1053,6 +1057,10 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk job probe --voice")
+      _navtalk_words "$(_navtalk_first voices)"
+      return
+      ;;
     "navtalk job render --models")
       _navtalk_paths -d
       return
@@ -1862,7 +1870,7 @@ _navtalk() {
       ;;
     "navtalk job probe")
       if [[ $current == -* ]]; then
-        _navtalk_words '--max-duration --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--max-duration --text --voice --ssml --help -h --version --config --json --log-level --progress --no-color'
       else
         _navtalk_paths -f
       fi

@@ -46,6 +46,8 @@ struct VideoRenderer {
   // Of the nets that are loaded: "cpu" or "cuda".
   std::function<std::string()> device;
   struct Steps {
+    // The avatar and the model are there: what follows takes as long as the speech is.
+    std::function<void()> prepared{};
     std::function<void(std::int64_t done, std::int64_t of)> progress;  // frames
     std::optional<SegmentWork> segments{};
     // The output stands whole under that name, and gets its own next. What it throws leaves no output.

@@ -95,15 +95,37 @@ int list_remote(const ListOptions& options, Context& context) {
   return 0;
 }
 
+// In UTC, as the events have it.
+std::string promise_text(const nlohmann::json& job) {
+  const std::string last = text_of(job, "promised_at"), first = text_of(job, "first_promised_at");
+  if (last.empty()) return "No finish time was promised.";
+  if (last == first) return "Promised for " + last + ".";
+  return fmt::format("Promised for {}, at submission for {}.", last, first);
+}
+
+void print_events(const nlohmann::json& events, Context& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const nlohmann::json& event : events) {
+    rows.push_back({text_of(event, "at"), text_of(event, "event"), text_of(event, "state"),
+                    text_of(event, "why")});
+  }
+  context.out.write(table({{"time"}, {"event"}, {"state"}, {"why"}}, rows, context.colour));
+}
+
 int status_remote(const StatusOptions& options, Context& context) {
   if (options.id.empty())
     throw Error(Code::usage, "name a job of the gateway: navtalk job status ID --url URL");
-  const nlohmann::json job = JobClient(options.gateway, context).show(options.id);
+  JobClient client(options.gateway, context);
+  nlohmann::json job = client.show(options.id);
+  nlohmann::json events = client.events(options.id);
   if (context.json) {
+    job["events"] = std::move(events);
     context.out.json(job);
-  } else {
-    print_remote(nlohmann::json::array({job}), context);
+    return 0;
   }
+  print_remote(nlohmann::json::array({job}), context);
+  context.out.print("{}\n", promise_text(job));
+  print_events(events, context);
   return 0;
 }
 

@@ -64,10 +64,12 @@ void OrderRenderer::render(const JobOrder& order) {
     const InferOptions options = read_order(order);
     ours([&] { renderer().load(); });
     const FinishedVideo video = rendered(options, steps_of(order));
+    const std::chrono::duration<double> rendering = std::chrono::steady_clock::now() - prepared_at_;
     tell({{"event", "done"},
           {"frames", video.frames},
           {"rendered", video.rendered},
-          {"duration_s", video.duration_s}});
+          {"duration_s", video.duration_s},
+          {"rendering_s", rendering.count()}});
   } catch (const OutOfMemory& error) {
     tell_failed(server::k_no_memory, error.message());
   } catch (const DeviceLost& error) {
@@ -159,7 +161,8 @@ VideoRenderer::Steps OrderRenderer::steps_of(const JobOrder& order) {
           {"record", segment.record}});
     if (waits) wait_recorded(segment.index);
   };
-  return {.progress = progress,
+  return {.prepared = [this] { prepared_at_ = std::chrono::steady_clock::now(); },
+          .progress = progress,
           .segments = SegmentWork{.folder = order.segment_folder,
                                   .records = order.segment_records,
                                   .finished = finished,

@@ -58,6 +58,7 @@ class OrderRenderer {
   std::mutex telling_{};  // what follows, and the output
   Progress progress_{};
   std::chrono::steady_clock::time_point told_at_{};
+  std::chrono::steady_clock::time_point prepared_at_{};
 };
 
 }  // namespace navtalk::cmd

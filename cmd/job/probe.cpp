@@ -1,7 +1,14 @@
 // navtalk job probe: what a gateway starts to have speech judged before it accepts a job. The file is opened first; then
-// the process gives up all that decoding does not need, and only then reads what a stranger has sent.
+// the process gives up all that decoding does not need, and only then reads what a stranger has sent. With --text it has a text
+// spoken, and counts the seconds.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +19,8 @@
 #include "core/files/whole_file.h"
 #include "core/process/confine.h"
 #include "core/process/priority.h"
+#include "core/process/run.h"
+#include "core/speech/espeak.h"
 #include "server/gateway/jobs/speech/speech_probe.h"
 
 namespace navtalk::cmd {
@@ -22,6 +31,8 @@ constexpr std::uint64_t k_memory = 384 << 20, k_output = 64 << 10;  // bytes
 
 struct ProbeOptions {
   std::filesystem::path file;
+  bool text = false, ssml = false;
+  std::string voice = "en-us";
   double max_duration_s = MediaLimits{}.max_duration_s;
 };
 
@@ -47,18 +58,85 @@ int tell(const RefusedSound& refused, Context& context) {
   return 1;
 }
 
+// Whatever ends this process from now on is what it reads.
+void tell_confined(Context& context) {
+  if (!context.json) return;
+  context.out.json({{"confined", true}});
+  context.out.flush();
+}
+
+int tell_spoken(double duration_s, Context& context) {
+  if (context.json) {
+    context.out.json({{"duration_s", duration_s}});
+  } else {
+    context.out.print("{:.2f} s\n", duration_s);
+  }
+  return 0;
+}
+
+// The length of a WAV file as espeak-ng writes it: a header of 44 bytes, whose bytes 28 to 31 are the bytes of a second.
+double seconds_of(const UniqueFd& sound) {
+  constexpr ::off_t k_header = 44, k_rate_at = 28;
+  struct ::stat file {};
+  std::array<unsigned char, 4> rate{};
+  const bool read = ::fstat(sound.value(), &file) == 0 && file.st_size > k_header &&
+                    ::pread(sound.value(), rate.data(), rate.size(), k_rate_at) == 4;
+  const unsigned bytes_a_second = rate[0] | rate[1] << 8U | rate[2] << 16U | rate[3] << 24U;
+  if (!read || bytes_a_second == 0) return 0;
+  return static_cast<double>(file.st_size - k_header) / bytes_a_second;
+}
+
+// espeak-ng is the file of the system's, so this process may open files and start one, and its limits hold for that.
+int speak(const ProbeOptions& options, Context& context) {
+  constexpr double k_most_bytes_a_second = 2 * 22'050;
+  const std::vector<std::uint8_t> bytes = read_file(options.file);
+  const std::string text(bytes.begin(), bytes.end());
+  yield_to_others();
+  const auto most = static_cast<std::uint64_t>(options.max_duration_s * k_most_bytes_a_second);
+  confine({.calls = SystemCalls::of_renderer,
+           .memory = k_memory,
+           .processor = server::most_processor_time(options.max_duration_s),
+           .written = most + k_output,
+           .filter_required = false});
+  tell_confined(context);
+  const auto too_long = [&] {
+    return tell(RefusedSound{.rule = "duration",
+                             .message = fmt::format("the text is spoken for longer than {:.0f} s "
+                                                    "(media.max_duration_s)",
+                                                    options.max_duration_s)},
+                context);
+  };
+  const UniqueFd sound = memory_file();
+  const Markup markup = options.ssml ? Markup::ssml : Markup::none;
+  const RunResult ran = speak_into(sound, text, options.voice, markup, context.stop);
+  // It was ended since it had written too much, or took too long.
+  if (ran.exit_status == 128 + SIGXFSZ || ran.exit_status == 128 + SIGXCPU) return too_long();
+  if (ran.exit_status != 0)
+    throw Error(Code::failed, fmt::format("espeak-ng ended with status {}", ran.exit_status));
+  const double duration_s = seconds_of(sound);
+  return duration_s > options.max_duration_s ? too_long() : tell_spoken(duration_s, context);
+}
+
+// What cannot be spoken here may be spoken elsewhere.
+int speak_if_possible(const ProbeOptions& options, Context& context) {
+  try {
+    return speak(options, context);
+  } catch (const Error& error) {
+    if (!context.json || error.code() != Code::not_found) throw;
+    context.out.json({{"unspoken", error.message()}});
+    return 0;
+  }
+}
+
 int probe(const ProbeOptions& options, Context& context) {
+  if (options.text) return speak_if_possible(options, context);
   const MediaModule& media = media_module();
   UniqueFd file = open_input(options.file);
   yield_to_others();  // live sessions, which may be beside it
   confine({.memory = k_memory,
            .processor = server::most_processor_time(options.max_duration_s),
            .written = context.json ? k_output : 0});  // a person's file may be longer already
-  if (context.json) {
-    // Whatever ends this process from now on is what it reads.
-    context.out.json({{"confined", true}});
-    context.out.flush();
-  }
+  tell_confined(context);
   const auto found = media.measure_sound(std::move(file), "the speech",
                                          {.max_duration_s = options.max_duration_s}, context.stop);
   return std::visit([&](const auto& answer) { return tell(answer, context); }, found);
@@ -81,7 +159,14 @@ void add_job_probe(Commands& commands) {
       ->check(CLI::Range(1.0, 1e6))
       ->capture_default_str()
       ->type_name("SECONDS");
-  command.add_option("file", options->file, "The recording")->required()->type_name("FILE");
+  command.add_flag("--text", options->text, "The file is a text: measure how long it is spoken");
+  command.add_option("--voice", options->voice, "Voice of the text")
+      ->capture_default_str()
+      ->type_name("VOICE");
+  command.add_flag("--ssml", options->ssml, "The text is SSML");
+  command.add_option("file", options->file, "The recording, or the text")
+      ->required()
+      ->type_name("FILE");
 }
 
 }  // namespace navtalk::cmd

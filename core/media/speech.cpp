@@ -17,32 +17,13 @@
 #include "core/speech/espeak.h"
 #include "core/speech/markup.h"
 #include "core/speech/sentences.h"
+#include "core/speech/voices.h"
 
 namespace navtalk {
 namespace {
 
 // espeak-ng gives digital silence for text that it cannot speak; speech peaks near 1.
 constexpr float k_quietest_speech = 0.01F;
-
-// espeak-ng takes an unknown variant (the part behind "+") for none and says nothing; it also
-// takes numbers. Each line of its list ends with the variant's file, such as "!v/f3".
-void check_variant(const std::string& voice, const std::stop_token& stop) {
-  const std::size_t plus = voice.find('+');
-  if (plus == std::string::npos) return;
-  const std::string variant = voice.substr(plus + 1);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!variant.empty() && std::all_of(variant.begin(), variant.end(), is_digit)) return;
-  const RunResult list = run_espeak({"--voices=variant"}, {}, nullptr, stop);
-  if (list.exit_status != 0)
-    throw Error(Code::failed, fmt::format("espeak-ng --voices=variant ended with status {}: {}",
-                                          list.exit_status, list.errors));
-  const std::string& known = list.output;
-  for (const char* end : {" ", "\n"}) {
-    if (!variant.empty() && known.find("!v/" + variant + end) != std::string::npos) return;
-  }
-  throw Error(Code::not_found, "espeak-ng has no voice variant \"" + variant + "\" (of \"" + voice +
-                                   "\"): see espeak-ng --voices=variant");
-}
 
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
@@ -57,14 +38,7 @@ bool is_silent(const Audio& audio) {
 std::string wav_of(const std::string& text, const std::string& voice, const std::stop_token& stop,
                    Markup markup) {
   const UniqueFd sound = memory_file();
-  // -b 1: the text is UTF-8, whatever the locale.
-  std::vector<std::string> arguments = {"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"};
-  if (markup == Markup::ssml) arguments.emplace_back("-m");
-  const RunResult result = run_espeak(
-      std::move(arguments), without_commands(markup == Markup::ssml ? text : without_tags(text)),
-      &sound, stop);
-  if (result.errors.find("voice does not exist") != std::string::npos)
-    throw Error(Code::not_found, "espeak-ng has no voice \"" + voice + "\": see navtalk voices");
+  const RunResult result = speak_into(sound, text, voice, markup, stop);
   if (result.exit_status != 0)
     throw Error(Code::failed, "espeak-ng failed with status " + std::to_string(result.exit_status) +
                                   ": " + first_line(result.errors));
@@ -106,7 +80,7 @@ std::string in_lines(const std::string& part) {
 
 void speak(const std::string& text, const std::string& voice, const std::filesystem::path& output,
            const std::stop_token& stop, Markup markup) {
-  check_variant(voice, stop);
+  check_voice_variant(voice, stop);
   const std::string wav = wav_of(text, voice, stop, markup);
   if (!wav.empty())
     write_file(output, {reinterpret_cast<const std::uint8_t*>(wav.data()), wav.size()});

@@ -6,14 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/speech/markup.h"
 #include "core/speech/subtitles.h"
 
 namespace navtalk {
-
-enum class Markup {
-  none,  // the text is plain: tags in it are left out, not read aloud
-  ssml,  // espeak-ng obeys the tags that it knows
-};
 
 // Speaks UTF-8 `text` with an espeak-ng voice (such as "en-us+f3") into a WAV file at `output`.
 // Error{not_found} when espeak-ng is not installed (says how to install it) or the voice is

@@ -17,4 +17,24 @@ RunResult run_espeak(std::vector<std::string> arguments, const std::string& inpu
   return *std::move(result);
 }
 
+bool lacks_voice(const RunResult& result) {
+  return result.errors.find("voice does not exist") != std::string::npos;
+}
+
+std::string no_such_voice(const std::string& voice) {
+  return "espeak-ng has no voice \"" + voice + "\": see navtalk voices";
+}
+
+RunResult speak_into(const UniqueFd& sound, const std::string& text, const std::string& voice,
+                     Markup markup, const std::stop_token& stop) {
+  // -b 1: the text is UTF-8, whatever the locale.
+  std::vector<std::string> arguments = {"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"};
+  if (markup == Markup::ssml) arguments.emplace_back("-m");
+  RunResult result = run_espeak(
+      std::move(arguments), without_commands(markup == Markup::ssml ? text : without_tags(text)),
+      &sound, stop);
+  if (lacks_voice(result)) throw Error(Code::not_found, no_such_voice(voice));
+  return result;
+}
+
 }  // namespace navtalk

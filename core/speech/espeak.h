@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/process/run.h"
+#include "core/speech/markup.h"
 
 namespace navtalk {
 
@@ -13,5 +14,14 @@ namespace navtalk {
 // installed, and how to install it.
 RunResult run_espeak(std::vector<std::string> arguments, const std::string& input = {},
                      const UniqueFd* sound = nullptr, const std::stop_token& stop = {});
+
+// Whether that was asked of a voice that espeak-ng does not have, and what to say then.
+bool lacks_voice(const RunResult& result);
+std::string no_such_voice(const std::string& voice);
+
+// Speaks UTF-8 into `sound`, an empty file, as WAV: 16 bits, one channel. It may stay empty. The result tells how espeak-ng
+// ended. Error{not_found} as run_espeak(), and for a voice that does not exist; its variant is not looked at.
+RunResult speak_into(const UniqueFd& sound, const std::string& text, const std::string& voice,
+                     Markup markup, const std::stop_token& stop = {});
 
 }  // namespace navtalk

@@ -1,5 +1,12 @@
 #include "core/speech/markup.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+#include "core/text/characters.h"
+
 namespace navtalk {
 namespace {
 
@@ -17,9 +24,32 @@ std::size_t tag_end(std::string_view rest) {
   return at == std::string_view::npos ? at : at + close.size();
 }
 
+// Of a reference, between '&' and ';'.
+bool is_name(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return c == '#' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+}
+
+// What that name stands for.
+std::string referenced(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> k_names[] = {
+      {"amp", "&"}, {"lt", "<"}, {"gt", ">"}, {"quot", "\""}, {"apos", "'"}};
+  for (const auto& [known, character] : k_names)
+    if (name == known) return std::string(character);
+  if (!name.starts_with('#')) return " ";
+  name.remove_prefix(1);
+  const bool hex = name.starts_with('x') || name.starts_with('X');
+  if (hex) name.remove_prefix(1);
+  std::uint32_t number = 0;
+  const auto [rest, error] =
+      std::from_chars(name.data(), name.data() + name.size(), number, hex ? 16 : 10);
+  return error == std::errc() && rest == name.data() + name.size() ? utf8_of(number) : " ";
+}
+
 }  // namespace
 
-std::string without_tags(std::string_view text) {
+std::string without_tags(std::string_view text, std::string_view instead) {
   std::string plain;
   while (!text.empty()) {
     const std::size_t end = begins_tag(text) ? tag_end(text) : std::string_view::npos;
@@ -27,8 +57,24 @@ std::string without_tags(std::string_view text) {
       plain += text.front();
       text.remove_prefix(1);
     } else {
-      plain += ' ';  // words on both sides stay two words
+      plain += instead;  // a space: words on both sides stay two words
       text.remove_prefix(end);
+    }
+  }
+  return plain;
+}
+
+std::string without_references(std::string_view text) {
+  constexpr std::size_t k_longest = 12;  // "&#x0010FFFF;"
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t end = text.front() == '&' ? text.substr(0, k_longest).find(';') : 0;
+    if (end == 0 || end == std::string_view::npos || !is_name(text.substr(1, end - 1))) {
+      plain += text.front();
+      text.remove_prefix(1);
+    } else {
+      plain += referenced(text.substr(1, end - 1));
+      text.remove_prefix(end + 1);
     }
   }
   return plain;

@@ -6,9 +6,16 @@
 
 namespace navtalk {
 
-// The text without what looks like a tag: "<break time='1s'/>", "</speak>", "<!-- -->", "<?xml ?>".
+enum class Markup {
+  none,  // the text is plain: tags in it are left out, not read aloud
+  ssml,  // espeak-ng obeys the tags that it knows
+};
+
+// The text with that instead of what looks like a tag: "<break time='1s'/>", "</speak>", "<!-- -->", "<?xml ?>".
 // A '<' that no letter, '/', '!' or '?' follows stays, as in "1 < 2".
-std::string without_tags(std::string_view text);
+std::string without_tags(std::string_view text, std::string_view instead = " ");
+// With the characters that references such as "&#102;", "&#x66;" and "&amp;" stand for, and spaces for names that are not XML's.
+std::string without_references(std::string_view text);
 
 // The text with spaces instead of control characters, but for line breaks and tabs: espeak-ng takes them for commands, such as that of
 // longer pauses.

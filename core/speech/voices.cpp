@@ -1,5 +1,7 @@
 #include "core/speech/voices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -34,6 +36,38 @@ std::vector<Voice> parse_voices(std::string_view list) {
                   [](const Voice& one, const Voice& next) { return one.name == next.name; });
   voices.erase(same, voices.end());
   return voices;
+}
+
+// espeak-ng takes an unknown variant (the part behind "+") for none and says nothing; it also
+// takes numbers. Each line of its list ends with the variant's file, such as "!v/f3".
+void check_voice_variant(const std::string& voice, const std::stop_token& stop) {
+  const std::size_t plus = voice.find('+');
+  if (plus == std::string::npos) return;
+  const std::string variant = voice.substr(plus + 1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!variant.empty() && std::all_of(variant.begin(), variant.end(), is_digit)) return;
+  const RunResult list = run_espeak({"--voices=variant"}, {}, nullptr, stop);
+  if (list.exit_status != 0)
+    throw Error(Code::failed, fmt::format("espeak-ng --voices=variant ended with status {}: {}",
+                                          list.exit_status, list.errors));
+  const std::string& known = list.output;
+  for (const char* end : {" ", "\n"}) {
+    if (!variant.empty() && known.find("!v/" + variant + end) != std::string::npos) return;
+  }
+  throw Error(Code::not_found, "espeak-ng has no voice variant \"" + variant + "\" (of \"" + voice +
+                                   "\"): see espeak-ng --voices=variant");
+}
+
+std::optional<std::string> unknown_voice(const std::string& voice, const std::stop_token& stop) {
+  if (lacks_voice(run_espeak({"-v", voice, "-q", "--stdin"}, {}, nullptr, stop)))
+    return no_such_voice(voice);
+  try {
+    check_voice_variant(voice, stop);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    return error.message();
+  }
+  return std::nullopt;
 }
 
 std::string_view language_of_voice(std::string_view voice) {

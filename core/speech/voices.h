@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -20,6 +21,12 @@ struct Voice {
 std::vector<Voice> list_voices(const std::stop_token& stop = {});
 // The lines of `espeak-ng --voices`; those that are no voice are left out.
 std::vector<Voice> parse_voices(std::string_view list);
+
+// Error{not_found} where the part behind "+" is no variant of voices; otherwise as list_voices().
+void check_voice_variant(const std::string& voice, const std::stop_token& stop = {});
+// Why there is no such voice; nullopt: there is. Errors of list_voices().
+std::optional<std::string> unknown_voice(const std::string& voice,
+                                         const std::stop_token& stop = {});
 
 // A voice's language: what stands before the variant, the region and the dialect. "en" of "en-us+f3".
 std::string_view language_of_voice(std::string_view voice);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "core/text/characters.h"
+
 namespace navtalk {
 namespace {
 
@@ -43,21 +45,6 @@ constexpr Known k_known[] = {
      " cmn yue hak zh ja ",
      {{{0x4E00, 0x9FFF}, {0x3400, 0x4DBF}, {0xF900, 0xFAFF}}}},
 };
-
-// The next character; a byte that begins none is U+0000, which no range holds.
-char32_t take_character(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-  bool whole = (size > 1 || lead < 0x80) && size <= text.size();
-  char32_t value = size == 1 ? lead : lead & (0xFFU >> (size + 1));
-  for (std::size_t i = 1; whole && i < size; ++i) {
-    whole = (byte(i) & 0xC0U) == 0x80U;
-    value = value << 6U | (byte(i) & 0x3FU);
-  }
-  text.remove_prefix(whole ? size : 1);
-  return whole ? value : 0;
-}
 
 bool holds(const Known& known, char32_t character) {
   return std::ranges::any_of(known.ranges, [character](const auto& range) {

@@ -143,10 +143,51 @@ class Inputs(unittest.TestCase):
         aside.rename(module)
         self.accepted(speech)
 
+    def text_refused(self, job, rule):
+        before = self.jobs()
+        status, body = self.gateway.ask("POST", "/v1/jobs", {"avatar": "ada", **job})
+        self.assertEqual((status, json.loads(body)["error"]["code"]), (422, "invalid"), body)
+        self.assertIn(f"by the rule {rule}:", body)
+        self.assertEqual(self.jobs(), before)
+        return body
+
+    def text_accepted(self, job):
+        status, body = self.gateway.ask("POST", "/v1/jobs", {"avatar": "ada", **job})
+        self.assertEqual(status, 202, body)
+        return json.loads(body)
+
+    def test_a_voice_that_nobody_has_is_refused(self):
+        for voice in ("xx-none", "en-us+nobody"):
+            self.assertIn(voice.split("+")[-1], self.text_refused({"text": "Hello.", "voice": voice}, "voice"))
+        for voice in ("en-us+f3", "en-us+f3", "de"):
+            self.assertTrue(self.text_accepted({"text": "Hello.", "voice": voice})["estimated"])
+
+    def test_a_text_that_is_spoken_for_too_long_is_refused_and_a_long_one_is_measured(self):
+        sentence = "We walk along the river and talk about the long and quiet day. "  # four seconds
+        self.assertIn("media.max_duration_s", self.text_refused({"text": sentence * 1500}, "duration"))
+        long = self.text_accepted({"text": sentence * 40})
+        self.assertFalse(long["estimated"])
+        self.assertGreater(long["video_minutes"], 1)
+        self.assertLess(long["video_minutes"], 5)
+        marked = self.text_accepted({"text": "<speak>Hello.<break time='9s'/>Bye.</speak>", "ssml": True})
+        self.assertFalse(marked["estimated"])
+        self.assertGreater(marked["video_minutes"], 0.15)
+
+    def test_a_recording_that_is_cut_is_refused_and_one_of_a_stream_is_not(self):
+        record(self.folder / "speech/cut.wav", 3)
+        whole = (self.folder / "speech/cut.wav").read_bytes()
+        self.refused(whole[:len(whole) // 2], "length")
+        at = whole.index(b"data") + 4
+        streamed = self.accepted(whole[:at] + b"\xff" * 4 + whole[at + 4:len(whole) // 2])
+        self.assertAlmostEqual(streamed["video_minutes"], 0.025, delta=0.002)
+
     def test_the_command_tells_people_what_a_file_holds(self):
         encoded(self.folder / "speech/told.opus", 2)
         ran = subprocess.run([PROGRAM, "job", "probe", self.folder / "speech/told.opus"], capture_output=True, text=True, check=False)
         self.assertEqual((ran.returncode, ran.stdout), (0, "opus, 48000 Hz, 1 channel, 2.00 s\n"), ran.stderr)
+        (self.folder / "speech/told.txt").write_text("Hello there, my dear friend.")
+        ran = subprocess.run([PROGRAM, "job", "probe", "--text", self.folder / "speech/told.txt"], capture_output=True, text=True, check=False)
+        self.assertRegex(ran.stdout, r"^[12]\.\d\d s\n$", ran.stderr)
         ran = subprocess.run([PROGRAM, "job", "probe", __file__], capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertIn("refused by the rule codec: the speech cannot be read as audio", ran.stdout)

@@ -193,8 +193,8 @@ class Jobs(unittest.TestCase):
         ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(short), "--fps", "5", "--wait")
         self.assertEqual(ran.returncode, 3, ran.stderr)
         self.assertIn("shorter than one frame", ran.stderr)
-        nobody = self.submit({"avatar": "ada", "text": "a", "voice": "nobody"})
-        self.assertIn("nobody", self.over(nobody, "failed")["error"])
+        wordless = self.submit({"avatar": "ada", "text": "...", "output": {"width": 64, "fps": 5}})
+        self.assertIn("nothing that can be spoken", self.over(wordless, "failed")["error"])
         self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
 
     def test_what_a_worker_lacks_fails_no_job(self):
@@ -210,12 +210,12 @@ class Jobs(unittest.TestCase):
         shown = [self.show(job) for job in jobs]
         self.assertEqual([job["state"] for job in shown].count("failed"), 0, shown)
         self.assertLessEqual(sum(job["attempts"] for job in shown), 2, "the worker rests before it takes the next one")
-        # A voice that nobody has is another matter.
+        # A voice that nobody has is another matter: a gateway without espeak-ng accepts it, and a worker knows.
+        nobodys = self.submit({"avatar": "ada", "text": "Hello.", "voice": "xx-none", "priority": 5})
         self.gateway.end()
         for pid in worker_processes(self.gateway.folder):
             os.kill(pid, signal.SIGKILL)
         self.start(PATH=path)
-        nobodys = self.submit({"avatar": "ada", "text": "Hello.", "voice": "xx-none", "priority": 5})
         self.assertIn("voice", self.over(nobodys, "failed")["error"])
 
     def test_the_same_key_is_the_same_job(self):
@@ -389,6 +389,8 @@ class Jobs(unittest.TestCase):
         self.assertIsNone(done["eta_s"])
         self.assertEqual(done["first_promised_at"], job["promised_at"])
         self.assertLessEqual(done["changed_at"], done["promised_at"])
+        ran = subprocess.run([PROGRAM, "job", "status", job["id"], "--url", self.gateway.url], capture_output=True, text=True, check=True)
+        self.assertIn(f"Promised for {done['promised_at']}", ran.stdout)
         # The folder's job may still wait.
         eventually(lambda: 'navtalk_jobs{state="queued"} 0' in self.gateway.ask("GET", "/metrics")[1], "no job waits")
         metrics = self.gateway.ask("GET", "/metrics")[1]
@@ -509,6 +511,38 @@ class Jobs(unittest.TestCase):
         self.assertRegex(ran.stderr, r"row 3: .*one\.mp4 is the output of row 2 already")
         self.assertTrue((self.folder / "made" / "one.mp4").exists())
         self.assertEqual(len(self.submitted()), 1)
+
+    def test_rows_of_equal_content_each_get_their_video_and_rows_without_a_name_their_own(self):
+        made = self.folder / "made"
+        ran = self.submit_list("ada,One.,one.mp4,64,5\nada,One.,two.mp4,64,5\nada,Three.,,64,5\nada,Four.,,64,5\n", "--output", str(made))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(sorted(file.name for file in made.iterdir()), ["one.mp4", "row-4.mp4", "row-5.mp4", "two.mp4"])
+        self.assertEqual((made / "one.mp4").read_bytes(), (made / "two.mp4").read_bytes())
+        self.assertEqual(len(self.submitted()), 3)
+        told = [json.loads(line) for line in ran.stdout.splitlines()]
+        self.assertEqual(sorted(job["input"] for job in told), ["row 2", "row 3", "row 4", "row 5"])
+
+    def test_an_output_that_exists_is_refused_before_it_is_submitted(self):
+        there = self.folder / "made" / "one.mp4"
+        there.parent.mkdir()
+        there.write_bytes(b"old")
+        row = "ada,One.,one.mp4,64,5\n"
+        ran = self.submit_list(row, "--output", str(there.parent))
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("one.mp4 exists: choose another output, or --force", ran.stderr)
+        self.assertEqual((self.submitted(), there.read_bytes()), ([], b"old"))
+        ran = self.submit_list(row, "--output", str(there.parent), "--force")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertNotEqual(there.read_bytes(), b"old")
+
+    def test_the_status_of_a_job_has_its_promise_and_its_events(self):
+        job = self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
+        told = json.loads(self.navtalk("job", "status", job["id"]).stdout)
+        self.assertIsNone(told["promised_at"])
+        self.assertEqual([told["events"][0]["event"], told["events"][-1]["event"]], ["submit", "finish"])
+        ran = subprocess.run([PROGRAM, "job", "status", job["id"], "--url", self.gateway.url], capture_output=True, text=True, check=True)
+        self.assertIn("No finish time was promised.", ran.stdout)
+        self.assertRegex(ran.stdout, r"finish +done")
 
     def test_who_interrupts_a_wait_is_told_that_the_jobs_go_on_and_how_to_wait_for_them(self):
         speech = self.folder / "speech.wav"

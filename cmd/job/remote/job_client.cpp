@@ -137,6 +137,12 @@ nlohmann::json JobClient::show(const std::string& id) {
   return ask_for_json({.url = "/v1/jobs/" + percent_encoded(id)});
 }
 
+nlohmann::json JobClient::events(const std::string& id) {
+  return ask_for_json({.url = "/v1/jobs/" + percent_encoded(id) + "/events",
+                       .headers = {{"Accept", "application/json"}}})
+      .at("events");
+}
+
 nlohmann::json JobClient::list(const std::string& query) {
   return ask_for_json({.url = "/v1/jobs" + query});
 }

@@ -36,6 +36,8 @@ class JobClient {
   nlohmann::json submit(const nlohmann::json& job, const std::string& audio,
                         const std::string& key);
   nlohmann::json show(const std::string& id);
+  // Its events so far, oldest first, as the API tells them.
+  nlohmann::json events(const std::string& id);
   nlohmann::json list(const std::string& query);
   nlohmann::json cancel(const std::string& id);
   // The result of a job that is done, into a file that appears whole. Error{failed} when it is not.

@@ -23,7 +23,7 @@ void make_folders(const fs::path& folder) {
 
 fs::path file_in(const fs::path& folder, const WantedVideo& video) {
   if (!video.output.empty()) return folder / video.output;
-  return folder / ("video." + video.job.at("output").at("format").get<std::string>());
+  return folder / (video.stem + "." + video.job.at("output").at("format").get<std::string>());
 }
 
 void prepare_folder_of(const fs::path& file, bool made) {
@@ -37,7 +37,7 @@ void prepare_folder_of(const fs::path& file, bool made) {
 
 }  // namespace
 
-void choose_output_files(std::vector<WantedVideo>& videos, const fs::path& output) {
+void choose_output_files(std::vector<WantedVideo>& videos, const fs::path& output, bool force) {
   std::error_code none;
   const bool into_folder = !output.empty() && (videos.size() > 1 || !output.has_filename() ||
                                                fs::is_directory(output, none));
@@ -61,6 +61,9 @@ void choose_output_files(std::vector<WantedVideo>& videos, const fs::path& outpu
       if (!fresh)
         throw Error(Code::invalid, fmt::format("{} is the output of {} already",
                                                printable(video.output.native()), at->second));
+      if (!force && fs::exists(video.output, none))
+        throw Error(Code::invalid, printable(video.output.native()) +
+                                       " exists: choose another output, or --force");
     } catch (const Error& error) {
       video.error = error;
     }

@@ -10,8 +10,9 @@ namespace navtalk::cmd {
 
 // Makes each video's `output` the file that it is written to; empty where it is not fetched. `output`
 // is the file of the one video, or the folder of several, which is made with those that rows name in
-// it. A video whose folder does not exist, or whose file is that of an earlier video, gets an error.
-// Error{failed} where the folder cannot be made.
-void choose_output_files(std::vector<WantedVideo>& videos, const std::filesystem::path& output);
+// it. A video whose folder does not exist, whose file is that of an earlier video, or whose file exists
+// although it may not be replaced (`force`), gets an error. Error{failed} where the folder cannot be made.
+void choose_output_files(std::vector<WantedVideo>& videos, const std::filesystem::path& output,
+                         bool force);
 
 }  // namespace navtalk::cmd

@@ -149,7 +149,7 @@ class Submitter {
   Context& context_;
   JobClient client_;
   FailedInputs failed_;
-  std::map<std::string, const WantedVideo*> of_job_;
+  std::map<std::string, std::vector<const WantedVideo*>> of_job_;  // rows of the same content
   std::vector<std::string> going_;
 };
 
@@ -177,7 +177,9 @@ std::vector<nlohmann::json> Submitter::submit(const std::vector<WantedVideo>& vi
         context_.clear_progress();
         tell(job, video.name, {}, context_);
       }
-      if (!of_job_.emplace(id_of(job), &video).second) return;
+      std::vector<const WantedVideo*>& rows = of_job_[id_of(job)];
+      rows.push_back(&video);
+      if (rows.size() > 1) return;
       jobs.push_back(job);
       going_.push_back(id_of(job));
     });
@@ -188,13 +190,14 @@ std::vector<nlohmann::json> Submitter::submit(const std::vector<WantedVideo>& vi
 
 void Submitter::fetch(std::vector<nlohmann::json> jobs) {
   follow_jobs(client_, std::move(jobs), context_, [&](const nlohmann::json& job) {
-    const WantedVideo& video = *of_job_.at(id_of(job));
-    try_to(video, [&] {
-      if (state_of(job) != "done") throw end_of(job);
-      if (!video.output.empty())
-        client_.fetch(job, video.output, options_.force, [](auto, auto) {});
-      tell(job, video.name, video.output, context_);
-    });
+    for (const WantedVideo* const video : of_job_.at(id_of(job))) {
+      try_to(*video, [&] {
+        if (state_of(job) != "done") throw end_of(job);
+        if (!video->output.empty())
+          client_.fetch(job, video->output, options_.force, [](auto, auto) {});
+        tell(job, video->name, video->output, context_);
+      });
+    }
     std::erase(going_, id_of(job));
   });
 }
@@ -204,7 +207,7 @@ int submit(const SubmitOptions& options, Context& context) {
     throw Error(Code::usage, "--output needs --wait; or fetch the video later: navtalk job fetch");
   Submitter submitter(options, context);
   std::vector<WantedVideo> videos = list_wanted(options.wanted, context);
-  if (options.wait) choose_output_files(videos, options.output);
+  if (options.wait) choose_output_files(videos, options.output, options.force);
   try {
     std::vector<nlohmann::json> jobs = submitter.submit(videos);
     if (options.wait) submitter.fetch(std::move(jobs));

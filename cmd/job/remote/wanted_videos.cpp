@@ -118,6 +118,7 @@ std::vector<WantedVideo> rows_of_csv(const WantedVideos& wanted, const Context& 
       video.error = error;
     }
     video.name = fmt::format("row {}", row.number);
+    video.stem = fmt::format("row-{}", row.number);
     videos.push_back(std::move(video));
   }
   return videos;

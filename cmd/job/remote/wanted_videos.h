@@ -24,6 +24,7 @@ struct WantedVideo {
   nlohmann::json job{};            // the gateway's
   std::filesystem::path audio{};   // empty: a text
   std::filesystem::path output{};  // what the row names, without folder where there is none
+  std::string stem = "video";      // of its file where it names none: "row-3"
   std::optional<Error> error{};    // why there is no job of it
 };
 

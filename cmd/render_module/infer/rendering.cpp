@@ -147,6 +147,7 @@ std::int64_t Rendering::frames_of(const Audio& audio) const {
 
 RenderedVideo Rendering::render(InferOutput& output, SoundInput& sound, const Steps& steps) {
   prepare();
+  if (steps.prepared) steps.prepared();
   const AvatarInfo& info = avatar_.info();
   const FaceFinish finish = face_finish(info, options_.sharpen, match_colour_of(options_));
   // A job of a worker, whose faces come from another process, has the same pixels whoever draws them.

@@ -59,6 +59,7 @@ class Rendering {
   void prepare();
 
   struct Steps {
+    std::function<void()> prepared{};  // the model and the avatar are
     std::function<void(std::int64_t done, std::int64_t of)> progress{};  // frames
     InferOutput::BeforeCommit before_commit{};
     std::optional<SegmentWork> segments{};

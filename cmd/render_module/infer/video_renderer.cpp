@@ -48,7 +48,8 @@ class JobVideos {
     InferOutput output(rendering.output_options(utterance));
     SoundInput sound(utterance, options, media_limits(context_), context_.stop);
     const RenderedVideo video = rendering.render(output, sound,
-                                                 {.progress = steps.progress,
+                                                 {.prepared = steps.prepared,
+                                                  .progress = steps.progress,
                                                   .before_commit = steps.before_commit,
                                                   .segments = steps.segments});
     return {.frames = video.frames,

@@ -16,12 +16,17 @@ Duration minutes(double count) { return from_seconds(std::min(count, k_longest_m
 double lane_min(const FinishQuestion& question, double release_min) {
   const LaneBacklog& lane = question.lane;
   if (lane.speed <= 0) return 0;
-  double before = lane.released.count() + lane.rendering.count();
+  const auto jobs = [](std::int64_t count) { return static_cast<double>(count); };
+  double work = lane.released.count() + lane.rendering.count();
+  double before = jobs(lane.released_jobs) + jobs(lane.rendering_jobs) / 2;
   if (!question.released) {
-    before += question.ahead.count() +
-              std::min(lane.queued.count(), lane.buckets + lane.budget * release_min);
+    const double queued = lane.queued.count();
+    const double others = std::min(queued, lane.buckets + lane.budget * release_min);
+    work += question.ahead.count() + others;
+    before += jobs(question.jobs_ahead);
+    if (queued > 0) before += jobs(lane.queued_jobs) * others / queued;
   }
-  return std::max(0.0, before / lane.speed - release_min);
+  return std::max(0.0, work / lane.speed + before * lane.overhead - release_min);
 }
 
 }  // namespace
@@ -29,19 +34,22 @@ double lane_min(const FinishQuestion& question, double release_min) {
 LaneBacklog backlog_of(std::span<const TenantLine> lines, const TenantId& tenant,
                        const BatchCapacity& capacity) {
   LaneBacklog lane{.budget = capacity.budget()};
-  std::int64_t waiting = 0, working = 0;
   for (const TenantLine& line : lines) {
-    waiting += line.released_jobs;
-    working += line.running_jobs;
+    lane.released_jobs += line.released_jobs;
+    lane.rendering_jobs += line.running_jobs;
     lane.released += line.released;
     lane.rendering += VideoMinutes(line.running.audio() / 2);
     if (line.tenant == tenant) continue;
     lane.queued += line.queued;
+    lane.queued_jobs += line.queued_jobs;
     lane.buckets += std::clamp(line.bucket.minutes, 0.0, line.queued.count());
   }
   const double most = std::max(1.0, capacity.gpus);
-  const double gpus = waiting > 0 ? std::clamp(static_cast<double>(working), 1.0, most) : most;
-  lane.speed = gpus * capacity.rate;
+  const double gpus = lane.released_jobs > 0
+                          ? std::clamp(static_cast<double>(lane.rendering_jobs), 1.0, most)
+                          : most;
+  lane.speed = gpus * capacity.rate_of_frames();
+  lane.overhead = capacity.overhead / gpus;
   return lane;
 }
 
@@ -51,7 +59,7 @@ std::optional<FinishEstimate> estimate_finish(const FinishQuestion& question) {
   if (question.rate <= 0 || (waits && question.share <= 0)) return std::nullopt;
   const double release_min = waits ? before / question.share : 0;
   const double start_min = release_min + lane_min(question, release_min);
-  const double render_min = question.work.count() / question.rate;
+  const double render_min = question.overhead + question.work.count() / question.rate;
   const double n = static_cast<double>(std::max<std::int64_t>(question.jobs_ahead, 0)) + 1;
   const double late_min = start_min * (1 + k_z90 * k_time_variation / std::sqrt(n)) +
                           render_min * (1 + k_z90 * k_time_variation);

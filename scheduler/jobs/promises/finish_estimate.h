@@ -2,7 +2,7 @@
 // that others happen to leave. Pure.
 //
 //   submitted ──── the work ahead is released ────► released ──── GPUs take what ────► begun ──── rendered ────► finished
-//              (ahead - bucket) / assured share              was released before it           work / rate
+//              (ahead - bucket) / assured share              was released before it         overhead + work / rate
 //
 // What was released before it: what stands there now, its tenant's work ahead, and what others may have released meanwhile,
 // without what the lane has rendered meanwhile.
@@ -25,12 +25,14 @@ namespace navtalk {
 // Work that waits for a GPU or will, of all tenants, and how fast the lane renders it.
 struct LaneBacklog {
   double speed = 0;          // video-minutes a minute; 0: not known, and nobody waits for a GPU
+  double overhead = 0;       // minutes in which the lane does nothing else, for each job
   VideoMinutes released{};   // before the job, and not begun
   VideoMinutes rendering{};  // left of what GPUs have begun: half of it, in the mean
   // Of a job that is not released: what other tenants have queued, how much of it their buckets release at once, and the
   // budget, which releases the rest.
   VideoMinutes queued{};
   double buckets = 0, budget = 0;  // video-minutes; video-minutes a minute
+  std::int64_t released_jobs = 0, rendering_jobs = 0, queued_jobs = 0;  // with that work
 };
 
 // Of a job of that tenant which all released work stands before. While released jobs wait, the lane has as many GPUs as work
@@ -44,8 +46,9 @@ struct FinishQuestion {
   VideoMinutes work{};          // of the job itself, without its finished part
   double bucket = 0;            // the tenant's, in video-minutes
   double share = 0;             // assured_share(), in video-minutes a minute
-  double rate = 0;              // video-minutes that a GPU renders in a minute
-  bool released = false;        // it was released: nothing is ahead
+  double rate = 0;        // video-minutes that a GPU renders in a minute, behind the first frame
+  double overhead = 0;    // minutes before the job's first frame
+  bool released = false;  // it was released: nothing is ahead
   LaneBacklog lane{};
   Duration start_wait{};  // before all that: a pause between tries
   double correction = 1;  // eta_correction() of the promises that are known

@@ -34,12 +34,14 @@ JobTotal queued_from(Transaction& t, const Job& job) {
 }
 
 // Released before it, whoever released it: a job that has waited for a minute is claimed by its time.
-VideoMinutes released_before(Transaction& t, const Job& job) {
+JobTotal released_before(Transaction& t, const Job& job) {
   const auto rows = t.db.query(
-      "SELECT CAST(COALESCE(SUM(work - finished), 0) AS BIGINT) FROM jobs WHERE state = 1 AND "
+      "SELECT COUNT(*), CAST(COALESCE(SUM(work - finished), 0) AS BIGINT) FROM jobs WHERE state = "
+      "1 AND "
       "not_before = 0 AND (changed_at < $1 OR (changed_at = $1 AND number < $2))",
       {column::of(job.changed_at), job.number});
-  return rows->next() ? VideoMinutes(column::duration(*rows, 0)) : VideoMinutes{};
+  if (!rows->next()) return {};
+  return {.jobs = rows->integer(0), .work = VideoMinutes(column::duration(*rows, 1))};
 }
 
 JobTotal ahead_of(Transaction& t, const TenantLine& line, const Job& job, CountFrom from) {
@@ -58,13 +60,23 @@ std::optional<JobEstimate> answer(const FinishQuestion& question, TimePoint now)
                      .position = question.jobs_ahead + 1};
 }
 
-// What is left of a job that somebody renders, as long as reports say nothing newer.
-VideoMinutes left_of(const Job& job, double rate, TimePoint now) {
-  VideoMinutes left = job.work - job.finished;
+// What is left of a job that somebody renders, as long as reports say nothing newer. Behind a finished segment
+// nothing is to be prepared.
+struct Left {
+  VideoMinutes work{};
+  double overhead = 0;  // minutes
+};
+Left left_of(const Job& job, const BatchCapacity& capacity, TimePoint now) {
+  Left left{.work = job.work - job.finished, .overhead = capacity.overhead};
   if (job.state == JobState::running && now > job.changed_at) {
-    left = left - VideoMinutes(from_seconds(in_seconds(now - job.changed_at) * rate));
+    const double passed = in_seconds(now - job.changed_at) / 60;
+    if (job.segments > 0) left.overhead = 0;
+    const double rendering = std::max(0.0, passed - left.overhead);
+    left.overhead = std::max(0.0, left.overhead - passed);
+    left.work = left.work - VideoMinutes(from_seconds(60 * rendering * capacity.rate_of_frames()));
   }
-  return std::max(left, VideoMinutes{});
+  left.work = std::max(left.work, VideoMinutes{});
+  return left;
 }
 
 }  // namespace
@@ -78,7 +90,8 @@ std::vector<std::optional<JobEstimate>> estimate(TenantStore& store, const Tenan
                           .jobs_ahead = line.queued_jobs,
                           .bucket = line.bucket.minutes,
                           .share = assured_share(division, tenant),
-                          .rate = division.capacity.rate,
+                          .rate = division.capacity.rate_of_frames(),
+                          .overhead = division.capacity.overhead,
                           .lane = backlog_of(division.lines, tenant, division.capacity),
                           .correction = division.correction};
   std::vector<std::optional<JobEstimate>> estimates;
@@ -99,16 +112,22 @@ std::optional<JobEstimate> estimate(TenantStore& store, const TenantId& tenant, 
 std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division& division,
                                        const Job& job, CountFrom from, TimePoint now) {
   if (is_final(job.state)) return std::nullopt;
+  const Left left = left_of(job, division.capacity, now);
   FinishQuestion question{
-      .work = left_of(job, division.capacity.rate, now),
-      .rate = division.capacity.rate,
+      .work = left.work,
+      .rate = division.capacity.rate_of_frames(),
+      .overhead = left.overhead,
       .released = job.state != JobState::queued,
       .lane = job.state == JobState::running
                   ? LaneBacklog{}
                   : backlog_of(division.lines, job.spec.tenant, division.capacity),
       .correction = division.correction};
   if (job.not_before > now) question.start_wait = job.not_before - now;
-  if (job.state == JobState::released) question.lane.released = released_before(transaction, job);
+  if (job.state == JobState::released) {
+    const JobTotal before = released_before(transaction, job);
+    question.lane.released = before.work;
+    question.lane.released_jobs = before.jobs;
+  }
   const auto line =
       std::find_if(division.lines.begin(), division.lines.end(),
                    [&](const TenantLine& one) { return one.tenant == job.spec.tenant; });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/forecast/eta_correction.h"
+#include "scheduler/jobs/promises/promise_rule.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {
@@ -100,7 +101,7 @@ double promise_correction(Transaction& transaction) {
                         .actual = column::time(*rows, 2) - made_at});
   }
   std::reverse(promises.begin(), promises.end());
-  return eta_correction(promises);
+  return eta_correction(promises, k_least_job_correction);
 }
 
 }  // namespace navtalk

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/text/rfc3339.h"
 #include "scheduler/jobs/job_table.h"
@@ -18,7 +19,7 @@ namespace navtalk {
 namespace {
 
 constexpr std::int64_t k_events_at_once = 5000;
-constexpr double k_newest_weight = 0.05;  // of the latest job, once many of its length are known
+constexpr double k_longest_rendering_s = 1e9;  // a worker's word
 // Of the budget, until a job has taught the rate.
 constexpr double k_assumed_rate = 1;
 // Promises that are looked at in a turn: those that are due soon, and as many of the others in turn.
@@ -33,13 +34,26 @@ struct EndedJob {
   VideoMinutes work{};
   TimePoint ended_at{};
   Duration took{};
+  std::optional<Duration> rendering{};  // of that, as the worker told it
 };
+
+// The results of workers that do not tell it have no such member.
+std::optional<Duration> rendering_of(const std::string& result) {
+  const nlohmann::json facts = nlohmann::json::parse(result, nullptr, false);
+  if (!facts.is_object()) return std::nullopt;
+  const auto found = facts.find("rendering_s");
+  if (found == facts.end() || !found->is_number()) return std::nullopt;
+  const double seconds = found->get<double>();
+  if (!(seconds > 0 && seconds < k_longest_rendering_s)) return std::nullopt;
+  return from_seconds(seconds);
+}
 
 std::vector<EndedJob> ended_jobs(Transaction& t, std::int64_t after, std::int64_t to) {
   const auto rows = t.db.query(
       "SELECT j.number, e.to_state, (SELECT COUNT(*) FROM job_events c WHERE c.job = e.job AND "
       "c.event = 2), j.work, j.changed_at, e.at - COALESCE((SELECT MAX(c.at) FROM job_events c "
-      "WHERE c.job = e.job AND c.event = 2), e.at) FROM job_events e JOIN jobs j ON j.number = "
+      "WHERE c.job = e.job AND c.event = 2), e.at), j.result FROM job_events e JOIN jobs j ON "
+      "j.number = "
       "e.job WHERE e.number > $1 AND e.number <= $2 AND e.to_state >= 3 ORDER BY e.number",
       {after, to});
   std::vector<EndedJob> ended;
@@ -49,7 +63,8 @@ std::vector<EndedJob> ended_jobs(Transaction& t, std::int64_t after, std::int64_
                      .claims = column::number<int>(*rows, 2),
                      .work = VideoMinutes(column::duration(*rows, 3)),
                      .ended_at = column::time(*rows, 4),
-                     .took = column::duration(*rows, 5)});
+                     .took = column::duration(*rows, 5),
+                     .rendering = rendering_of(column::text(*rows, 6))});
   }
   return ended;
 }
@@ -82,14 +97,15 @@ VideoMinutes LaneTurn::take(double gpus) {
     const auto terms = terms_.find(line.tenant);
     if (terms != terms_.end()) line.terms = terms->second;
   }
-  division_.capacity = {.gpus = gpus, .rate = lane_.rate > 0 ? lane_.rate : k_assumed_rate};
+  division_.capacity = capacity_of(lane_, division_.lines);
+  if (lane_.pace.rate <= 0) division_.capacity.rate = k_assumed_rate;
   navtalk::divide(division_.lines, division_.capacity, now_);
   VideoMinutes released;
   for (TenantLine& line : division_.lines) released += release(line);
   released += lend();
   released += release_early();
   for (const TenantLine& line : division_.lines) write_line(t_, line);
-  division_.capacity.rate = lane_.rate;
+  if (lane_.pace.rate <= 0) division_.capacity.rate = 0;
   division_.correction = promise_correction(t_);
   change_promises();
   write_lane(t_, lane_);
@@ -106,20 +122,9 @@ void LaneTurn::learn() {
     finish_promise(t_, ended.job, ended.ended_at);
     // What was finished under an earlier claim says nothing about the last one. Tries would not tell: one that
     // yields or finishes a segment does not count.
-    if (ended.claims == 1) learn_rate(ended.work, ended.took);
+    if (ended.claims == 1) lane_.pace.learn(ended.work, ended.took, ended.rendering);
   }
   lane_.seen_event = to;
-}
-
-// All work by all of its time. Each job loads its model and prepares its avatar: as a mean over jobs, short ones would say how long
-// long ones take.
-void LaneTurn::learn_rate(VideoMinutes work, Duration took) {
-  if (work <= VideoMinutes{} || took <= Duration{}) return;
-  const double known = (1 - k_newest_weight) * lane_.measured.count();
-  lane_.measured = work + VideoMinutes(from_seconds(60 * known));
-  const double minutes = in_seconds(took) / 60 / work.count();
-  const double before = lane_.rate > 0 ? 1 / lane_.rate : minutes;
-  lane_.rate = 1 / (before + work.count() / (known + work.count()) * (minutes - before));
 }
 
 VideoMinutes LaneTurn::release(TenantLine& line) {

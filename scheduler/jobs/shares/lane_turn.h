@@ -17,7 +17,6 @@ class LaneTurn {
 
  private:
   void learn();
-  void learn_rate(VideoMinutes work, Duration took);
   VideoMinutes release(TenantLine& line);
   VideoMinutes release_early();
   VideoMinutes lend();

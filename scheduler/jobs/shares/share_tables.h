@@ -3,8 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "scheduler/jobs/shares/job_pace.h"
 #include "scheduler/jobs/shares/tenant_line.h"
 #include "scheduler/jobs/shares/tenant_store.h"
 #include "scheduler/store/transaction.h"
@@ -18,9 +20,7 @@ void write_terms(Transaction& transaction, const TenantId& tenant, const TenantT
 // What the lane has measured.
 struct LaneRow {
   double gpus = 0;
-  double rate = 0;  // video-minutes that a GPU renders in a minute
-  VideoMinutes
-      measured{};  // work of the jobs of which the rate was learnt, the latest ones above all
+  JobPace pace{};
   std::int64_t seen_event = 0;  // of job_events
   std::int64_t seen_promise =
       0;  // the job whose promise was checked last; they are checked in turn
@@ -28,6 +28,8 @@ struct LaneRow {
 };
 LaneRow read_lane(Transaction& transaction);
 void write_lane(Transaction& transaction, const LaneRow& lane);
+// Its rate is that of the jobs that are not over; as learnt while there are none, and 0 where nothing was learnt.
+BatchCapacity capacity_of(const LaneRow& lane, std::span<const TenantLine> lines);
 
 // One line for each tenant that has or had jobs, without terms.
 std::vector<TenantLine> read_lines(Transaction& transaction);

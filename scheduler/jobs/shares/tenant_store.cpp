@@ -127,8 +127,8 @@ double assured_share(const Division& division, const TenantId& tenant) {
 Division TenantStore::division_in(Transaction& transaction) const {
   const LaneRow lane = read_lane(transaction);
   Division division{.lines = read_lines(transaction),
-                    .capacity = {.gpus = lane.gpus, .rate = lane.rate},
                     .correction = promise_correction(transaction)};
+  division.capacity = capacity_of(lane, division.lines);
   const TenantTermsTable terms = table_in(transaction);
   for (TenantLine& line : division.lines) {
     const auto given = terms.find(line.tenant);

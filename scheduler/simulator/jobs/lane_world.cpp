@@ -36,7 +36,9 @@ LaneWorld::LaneWorld(const JobTrace& trace, JobPolicy policy, const JobSimulator
       options_(options),
       capacity_{.gpus = static_cast<double>(options.gpus),
                 .rate = options.rate,
-                .utilisation = options.utilisation},
+                .utilisation = options.utilisation,
+                .render_rate = options.rate,
+                .overhead = options.overhead_s / 60},
       free_gpus_(options.gpus) {
   std::map<std::string, std::size_t> tenants;
   for (const TracedJob& job : trace) {
@@ -127,9 +129,21 @@ void LaneWorld::release(std::size_t tenant, bool lent) {
   if (lent) lent_min_ += job.work.count();
 }
 
+// As capacity_of() of a store's lane.
+BatchCapacity LaneWorld::capacity_of_jobs() const {
+  VideoMinutes work;
+  std::int64_t jobs = 0;
+  for (const TenantLine& line : lines_) {
+    work += line.queued + line.released + line.running;
+    jobs += line.queued_jobs + line.released_jobs + line.running_jobs;
+  }
+  return capacity_.with_jobs(jobs, work);
+}
+
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
   turned_at_ = now_;
+  capacity_ = capacity_of_jobs();
   divide(lines_, capacity_, now_);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     while (!queued_[i].empty() && lines_[i].bucket.may_release() &&
@@ -193,9 +207,12 @@ LaneBacklog LaneWorld::backlog(const SimulatedJob& job) const {
   LaneBacklog lane = backlog_of(lines_, lines_[job.tenant].tenant, capacity_);
   if (job.released_at == TimePoint{}) return lane;
   lane.released = {};
+  lane.released_jobs = 0;
   for (const auto& waiting : released_) {
     for (const std::size_t other : waiting) {
-      if (jobs_[other].released_at < job.released_at) lane.released += jobs_[other].work;
+      if (jobs_[other].released_at >= job.released_at) continue;
+      lane.released += jobs_[other].work;
+      ++lane.released_jobs;
     }
   }
   return lane;
@@ -205,16 +222,21 @@ std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinut
                                              std::size_t jobs_ahead) {
   const bool released = job.released_at != TimePoint{};
   VideoMinutes work = job.work - job.finished;
+  Duration overhead = from_seconds(options_.overhead_s);
   if (job.claimed_at != TimePoint{}) {
-    const VideoMinutes rendered(from_seconds(in_seconds(now_ - job.claimed_at) * capacity_.rate));
+    const Duration passed = now_ - job.claimed_at,
+                   rendering = std::max(passed - overhead, Duration{});
+    const VideoMinutes rendered(from_seconds(in_seconds(rendering) * capacity_.render_rate));
     work = std::max(work - rendered, VideoMinutes{});
+    overhead = std::max(overhead - passed, Duration{});
   }
   const auto finish = estimate_finish({.ahead = ahead,
                                        .jobs_ahead = static_cast<std::int64_t>(jobs_ahead),
                                        .work = work,
                                        .bucket = lines_[job.tenant].bucket.minutes,
                                        .share = released ? 0 : assured(job.tenant),
-                                       .rate = capacity_.rate,
+                                       .rate = capacity_.render_rate,
+                                       .overhead = in_seconds(overhead) / 60,
                                        .released = released,
                                        .lane = backlog(job),
                                        .correction = correction_});
@@ -369,7 +391,7 @@ void LaneWorld::finish(std::size_t index) {
                     .promised = job.first_promise - job.submitted_at,
                     .actual = now_ - job.submitted_at});
   const std::size_t kept = std::min(known_.size(), k_outcomes_learnt_from);
-  correction_ = eta_correction(std::span(known_).last(kept));
+  correction_ = eta_correction(std::span(known_).last(kept), k_least_job_correction);
 }
 
 void LaneWorld::plan_preemptions() {

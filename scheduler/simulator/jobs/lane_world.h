@@ -50,6 +50,7 @@ class LaneWorld {
   };
 
   void submit(std::size_t job);
+  BatchCapacity capacity_of_jobs() const;
   void turn();
   void release(std::size_t tenant, bool lent);
   void release_early();

@@ -9,6 +9,7 @@
 #include "core/net/http_client.h"
 #include "core/net/url.h"
 #include "core/text/printable.h"
+#include "server/gateway/jobs/speech/plain_words.h"
 
 namespace navtalk::server {
 namespace {
@@ -18,29 +19,9 @@ using namespace std::chrono_literals;
 constexpr auto k_fetch_within = 60s, k_stall = 10s, k_moderation_within = 10s;
 constexpr std::size_t k_longest_rewritten = 100'000, k_longest_answer = 1 << 20;  // bytes
 
-bool is_word(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 [[noreturn]] void forbid(const std::string& what) { throw Error(Code::invalid, what); }
 
 }  // namespace
-
-std::string plain_words(std::string_view text) {
-  std::string words;
-  bool apart = false;
-  for (const char c : text) {
-    if (!is_word(c)) {
-      apart = !words.empty();
-      continue;
-    }
-    if (apart) words += ' ';
-    apart = false;
-    words += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return words;
-}
 
 InputRules::InputRules(InputRuleOptions options, std::stop_token stop)
     : options_(std::move(options)), stop_(std::move(stop)) {
@@ -89,10 +70,12 @@ std::string InputRules::fetch(const std::string& url) const {
 
 void InputRules::judge(JobSpec& spec) const {
   if (spec.text.empty()) return;
-  const std::string words = fmt::format(" {} ", plain_words(spec.text));
-  for (const std::string& blocked : blocked_) {
-    if (words.find(fmt::format(" {} ", blocked)) != std::string::npos)
-      forbid("the text is refused by the rule blocked_words: it says '" + blocked + "'");
+  for (const std::string& heard : heard_words(spec.text)) {
+    const std::string words = fmt::format(" {} ", heard);
+    for (const std::string& blocked : blocked_) {
+      if (words.find(fmt::format(" {} ", blocked)) != std::string::npos)
+        forbid("the text is refused by the rule blocked_words: it says '" + blocked + "'");
+    }
   }
   if (!options_.moderation_url.empty()) ask_moderation(spec);
 }

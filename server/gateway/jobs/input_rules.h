@@ -42,11 +42,7 @@ class InputRules {
 
   InputRuleOptions options_;
   std::stop_token stop_;
-  std::vector<std::string> blocked_;  // in lower case, words apart by one space
+  std::vector<std::string> blocked_;  // as plain_words()
 };
-
-// Words in lower case (ASCII), apart by one space, without punctuation: what blocked words are
-// compared in.
-std::string plain_words(std::string_view text);
 
 }  // namespace navtalk::server

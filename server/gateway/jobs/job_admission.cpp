@@ -44,7 +44,8 @@ std::shared_ptr<void> JobAdmission::begin(Counts& under_way, const TenantId& ten
 asio::awaitable<std::optional<Response>> JobAdmission::refusal_of(JobRequest& asked) {
   std::optional<Response> refusal = co_await judge(asked);
   if (!refusal && !asked.audio_url.empty()) refusal = co_await fetch(asked);
-  if (refusal || asked.audio.empty()) co_return refusal;
+  if (refusal) co_return refusal;
+  if (asked.audio.empty()) co_return co_await measure_text(asked);
   co_return co_await measure(asked);
 }
 
@@ -92,10 +93,26 @@ asio::awaitable<std::optional<Response>> JobAdmission::fetch(JobRequest& asked) 
 
 asio::awaitable<std::optional<Response>> JobAdmission::measure(JobRequest& asked) {
   if (!parts_.probe.enabled()) co_return std::nullopt;
+  SpeechProbe::check_whole(asked.audio);
   if (const auto seconds = plain_wav_seconds(asked.audio)) {
     take_measured(asked, parts_.probe.check_duration(*seconds));
     co_return std::nullopt;
   }
+  Probing work = [&] { return std::optional(parts_.probe.measure(asked.audio)); };
+  co_return co_await probed(asked, std::move(work));
+}
+
+asio::awaitable<std::optional<Response>> JobAdmission::measure_text(JobRequest& asked) {
+  if (!parts_.probe.enabled()) co_return std::nullopt;
+  const JobSpec& spec = asked.job.spec;
+  const JobText text{
+      .text = spec.text, .voice = spec.voice, .ssml = video_choice(spec).options.contains("ssml")};
+  if (parts_.probe.knows(text)) co_return std::nullopt;
+  Probing work = [&] { return parts_.probe.speak(text); };
+  co_return co_await probed(asked, std::move(work));
+}
+
+asio::awaitable<std::optional<Response>> JobAdmission::probed(JobRequest& asked, Probing work) {
   const std::shared_ptr<void> probe = begin(probes_, asked.job.spec.tenant, k_most_probes);
   if (!probe)
     co_return too_many("as many recordings of yours are being judged as may be at once, which is " +
@@ -103,9 +120,9 @@ asio::awaitable<std::optional<Response>> JobAdmission::measure(JobRequest& asked
   if (total(probes_) > k_probe_threads + k_most_waiting_probes)
     co_return unavailable("too many recordings wait to be judged: try again later");
   std::string failed;
-  auto work = [&] { return parts_.probe.measure(asked.audio); };
   try {
-    take_measured(asked, co_await parts_.probes.run(work));
+    const std::optional<double> seconds = co_await parts_.probes.run(work);
+    if (seconds) take_measured(asked, *seconds);
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();

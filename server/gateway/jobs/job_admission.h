@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,6 +50,11 @@ class JobAdmission {
   // Of its audio_url. A tenant's count begins here, behind the moderation's answer.
   boost::asio::awaitable<std::optional<Response>> fetch(JobRequest& asked);
   boost::asio::awaitable<std::optional<Response>> measure(JobRequest& asked);
+  // The voice of a text, and how long it is spoken where it may be too long.
+  boost::asio::awaitable<std::optional<Response>> measure_text(JobRequest& asked);
+  // What a process finds: seconds, if any.
+  using Probing = std::function<std::optional<double>()>;
+  boost::asio::awaitable<std::optional<Response>> probed(JobRequest& asked, Probing work);
   // Held until it is over; nullptr: the tenant has as much under way as it may have.
   static std::shared_ptr<void> begin(Counts& under_way, const TenantId& tenant, int most);
 

@@ -293,12 +293,26 @@ asio::awaitable<std::variant<Job, Response>> JobApi::linked(const Request& reque
   co_return std::move(*job);
 }
 
+asio::awaitable<Response> JobApi::events_so_far(JobId id, std::int64_t after) {
+  auto look = [&] { return parts_.store.history(id, after); };
+  const std::vector<JobHistory> history = co_await parts_.store_threads.run(look);
+  Json events = Json::array();
+  for (const JobHistory& entry : history) {
+    Json event = event_json(entry);
+    event["id"] = entry.number;
+    events.push_back(std::move(event));
+  }
+  co_return json_response(200, {{"events", std::move(events)}});
+}
+
 asio::awaitable<Response> JobApi::events(const Request& request) {
   auto found = co_await named(request);
   if (auto* refusal = std::get_if<Response>(&found)) co_return std::move(*refusal);
   const Job& job = std::get<Job>(found);
   const std::int64_t after =
       parse_number<std::int64_t>(request.header("last-event-id").value_or("0")).value_or(0);
+  if (request.header("accept").value_or("") == "application/json")
+    co_return co_await events_so_far(job.id, after);
   const auto events = std::make_shared<JobEvents>(parts_.store, parts_.dispatcher,
                                                   parts_.store_threads, job.id, after);
   Response response{.content_type = k_event_stream};

@@ -61,6 +61,8 @@ class JobApi {
   // The video from the bucket.
   Answer shared_video(const Request& request, const Job& job, const std::string& type);
   Answer events(const Request& request);
+  // As JSON, without those to come.
+  Answer events_so_far(JobId id, std::int64_t after);
   // The job that the same request made before under its key; sets NewJob::request.
   Awaitable<std::optional<Job>> asked_before(JobRequest& asked);
   // Its end, unless that was promised. Calls the store.

@@ -24,15 +24,19 @@ std::string event_text(std::string_view name, const nlohmann::ordered_json& data
 }
 
 std::string event_text(const JobHistory& entry) {
-  const auto at = std::chrono::time_point_cast<std::chrono::system_clock::duration>(entry.at);
   return "id: " + std::to_string(entry.number) + "\n" +
-         event_text(name(entry.event), {{"at", rfc3339(at)},
-                                        {"event", name(entry.event)},
-                                        {"state", name(entry.to)},
-                                        {"why", entry.why}});
+         event_text(name(entry.event), event_json(entry));
 }
 
 }  // namespace
+
+nlohmann::ordered_json event_json(const JobHistory& entry) {
+  const auto at = std::chrono::time_point_cast<std::chrono::system_clock::duration>(entry.at);
+  return {{"at", rfc3339(at)},
+          {"event", name(entry.event)},
+          {"state", name(entry.to)},
+          {"why", entry.why}};
+}
 
 asio::awaitable<std::string> JobEvents::next() {
   asio::steady_timer pause(co_await asio::this_coro::executor);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "scheduler/jobs/job_store.h"
@@ -18,6 +19,9 @@
 #include "server/http/message.h"
 
 namespace navtalk::server {
+
+// What of an entry of a job's history its tenant is told.
+nlohmann::ordered_json event_json(const JobHistory& entry);
 
 class JobEvents {
  public:

@@ -312,6 +312,9 @@ asio::awaitable<JobRun::End> JobRun::on_result(WebSocket& worker, const nlohmann
   nlohmann::json facts = {{"bytes", frame.at("bytes")},
                           {"frames", frame.at("frames")},
                           {"duration_s", frame.at("duration_s")}};
+  // What is left of the try's time was spent before the first frame (scheduler/jobs/shares/lane_turn.h).
+  const auto rendering = frame.find("rendering_s");
+  if (rendering != frame.end() && rendering->is_number()) facts["rendering_s"] = *rendering;
   if (files_.shared()) facts["key"] = files_.result_key(format);
   const std::string result = facts.dump();
   const std::uint64_t bytes = frame.at("bytes");

@@ -53,6 +53,14 @@ TEST_CASE("tags are left out of a text, comparisons stay") {
   CHECK(without_tags("<unfinished") == "<unfinished");
 }
 
+TEST_CASE("tags may leave nothing behind, and references become what they stand for") {
+  CHECK(without_tags("fo<b/>ul", "") == "foul");
+  CHECK(without_references("a &amp; b &lt;&gt;&quot;&apos;") == "a & b <>\"'");
+  CHECK(without_references("&#102;&#x6F;&#X75;&#xfc;&#x1F600;") == "fou\u00fc\U0001F600");
+  CHECK(without_references("&nbsp;&#xD800;&#x110000;&#;&#x;&#1f;") == "    ");
+  CHECK(without_references("a & b; &, &none &far away;") == "a & b; &, &none &far away;");
+}
+
 TEST_CASE("what a synthesiser would take for commands becomes spaces") {
   CHECK(without_commands("\x01"
                          "1S\tdays\nof silence\r") == " 1S\tdays\nof silence ");

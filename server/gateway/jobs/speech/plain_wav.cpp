@@ -32,7 +32,38 @@ std::optional<Format> format_of(std::string_view chunk) {
   return Format{rate_hz, block};
 }
 
+// Writers of streams, which do not know how much is to come, set all bits, or all but the sign's, less a header or a block.
+bool is_of_stream(std::uint32_t size) {
+  constexpr std::uint32_t k_less = 1 << 16;
+  return size == 0 || size > UINT32_MAX - k_less ||
+         (size > INT32_MAX - k_less && size <= INT32_MAX + k_less);
+}
+
 }  // namespace
+
+std::optional<CutWav> cut_wav(std::string_view file) {
+  constexpr double k_least_lack_s = 0.1;
+  if (file.size() < 12 || !file.starts_with("RIFF") || file.substr(8, 4) != "WAVE")
+    return std::nullopt;
+  file.remove_prefix(12);
+  std::uint32_t bytes_per_s = 0;
+  for (std::size_t chunks = 0; chunks < k_most_chunks && file.size() >= k_head; ++chunks) {
+    const std::string_view name = file.substr(0, 4);
+    const std::size_t size = little_endian(file, 4, 4), padded = size + size % 2;
+    file.remove_prefix(k_head);
+    if (name == "data") {
+      if (bytes_per_s == 0 || size <= file.size() || is_of_stream(static_cast<std::uint32_t>(size)))
+        return std::nullopt;
+      const CutWav cut{.expected_s = static_cast<double>(size) / bytes_per_s,
+                       .actual_s = static_cast<double>(file.size()) / bytes_per_s};
+      return cut.expected_s - cut.actual_s > k_least_lack_s ? std::optional(cut) : std::nullopt;
+    }
+    if (padded > file.size()) return std::nullopt;
+    if (name == "fmt " && size >= k_format_bytes) bytes_per_s = little_endian(file, 8, 4);
+    file.remove_prefix(padded);
+  }
+  return std::nullopt;
+}
 
 std::optional<double> plain_wav_seconds(std::string_view file) {
   if (file.size() < 12 || !file.starts_with("RIFF") || file.substr(8, 4) != "WAVE")

@@ -10,13 +10,16 @@
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "core/process/run.h"
+#include "core/speech/voices.h"
 #include "core/text/printable.h"
+#include "server/gateway/jobs/speech/plain_wav.h"
 
 namespace navtalk::server {
 namespace {
 
 constexpr int k_signalled = 128;  // RunResult::exit_status
 constexpr std::size_t k_longest_message = 300;
+constexpr const char* k_input = "/proc/self/fd/3";
 
 [[noreturn]] void refuse(const std::string& rule, const std::string& message) {
   throw Error(Code::invalid,
@@ -56,12 +59,14 @@ std::optional<std::string> text_of(const nlohmann::json& object, const char* nam
   throw Error(Code::failed, "the speech cannot be judged, since this gateway ends: try again");
 }
 
-// Where the program's libraries are, if that needs to be said; and nothing else.
+// Where the program's libraries and espeak-ng are, if that needs to be said; and nothing else.
 std::vector<std::string> kept_environment() {
-  constexpr const char* k_kept = "LD_LIBRARY_PATH";
-  const char* const value = std::getenv(k_kept);
-  if (value == nullptr) return {};
-  return {fmt::format("{}={}", k_kept, value)};
+  std::vector<std::string> kept;
+  for (const char* name : {"LD_LIBRARY_PATH", "PATH", "ESPEAK_DATA_PATH"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr) kept.push_back(fmt::format("{}={}", name, value));
+  }
+  return kept;
 }
 
 // What the system does not let this process do, such as to make another one, is not shown: it names files.
@@ -95,10 +100,16 @@ double SpeechProbe::check_duration(double seconds) const {
   return seconds;
 }
 
-double SpeechProbe::measure(std::string_view speech) const {
-  std::vector<std::string> command = options_.command;
-  command.emplace_back("/proc/self/fd/3");
-  const auto ran = ran_with(std::move(command), speech, options_.patience, stop_.get_token());
+void SpeechProbe::check_whole(std::string_view speech) {
+  if (const auto cut = cut_wav(speech))
+    refuse("length", fmt::format("its header says {:.1f} s, and only {:.1f} s are there: the "
+                                 "recording or its upload was cut, so send it again",
+                                 cut->expected_s, cut->actual_s));
+}
+
+nlohmann::json SpeechProbe::found_by(const std::vector<std::string>& command,
+                                     std::string_view input) const {
+  const auto ran = ran_with(command, input, options_.patience, stop_.get_token());
   if (!ran) blame_machine(options_.command[0] + " is gone");
   const auto [confined, found] = said_by(ran->output);
   if (!confined) blame_machine(printable_start(ran->errors, k_longest_message));
@@ -114,11 +125,68 @@ double SpeechProbe::measure(std::string_view speech) const {
   if (!found.is_object()) blame_machine(fmt::format("it ended with {}", ran->exit_status));
   if (const auto rule = text_of(found, "rule"))
     refuse(*rule, text_of(found, "message").value_or(""));
+  if (ran->exit_status != 0) blame_machine(fmt::format("it ended with {}", ran->exit_status));
+  return found;
+}
+
+double SpeechProbe::seconds_of(const nlohmann::json& found) const {
   const auto seconds = found.find("duration_s");
-  if (ran->exit_status != 0 || seconds == found.end() || !seconds->is_number() ||
-      seconds->get<double>() < 0)
-    blame_machine(fmt::format("it ended with {}", ran->exit_status));
+  if (seconds == found.end() || !seconds->is_number() || seconds->get<double>() < 0)
+    blame_machine("it measured nothing");
   return check_duration(seconds->get<double>());
+}
+
+double SpeechProbe::measure(std::string_view speech) const {
+  std::vector<std::string> command = options_.command;
+  command.emplace_back(k_input);
+  return seconds_of(found_by(command, speech));
+}
+
+// No voice takes longer for a byte; markup may ask for any pause.
+bool SpeechProbe::may_be_long(const JobText& text) const {
+  constexpr double k_most_s_a_byte = 1.5;
+  return text.ssml ||
+         static_cast<double>(text.text.size()) * k_most_s_a_byte > options_.max_duration_s;
+}
+
+bool SpeechProbe::knows(const JobText& text) const {
+  const bool voice = text.voice.empty() || voices_.with([&](const std::set<std::string>& known) {
+    return known.contains(text.voice);
+  });
+  return voice && !may_be_long(text);
+}
+
+void SpeechProbe::check_voice(const std::string& voice) const {
+  constexpr std::size_t k_most_voices = 1000;
+  if (const auto unknown = unknown_voice(voice, stop_.get_token()))
+    throw Error(Code::invalid, "the text is refused by the rule voice: " + *unknown);
+  voices_.with([&](std::set<std::string>& known) {
+    if (known.size() < k_most_voices) known.insert(voice);
+  });
+}
+
+std::optional<double> SpeechProbe::speak(const JobText& text) const {
+  if (stop_.stop_requested()) tell_of_stop();
+  try {
+    if (!text.voice.empty()) check_voice(text.voice);
+  } catch (const Error& error) {
+    if (stop_.stop_requested()) tell_of_stop();
+    if (error.code() == Code::invalid) throw;
+    return std::nullopt;  // espeak-ng is not here, or does not answer
+  }
+  if (!may_be_long(text)) return std::nullopt;
+  const nlohmann::json found = found_by(command_of(text), text.text);
+  if (found.contains("unspoken")) return std::nullopt;
+  return seconds_of(found);
+}
+
+std::vector<std::string> SpeechProbe::command_of(const JobText& text) const {
+  std::vector<std::string> command = options_.command;
+  command.emplace_back("--text");
+  if (text.ssml) command.emplace_back("--ssml");
+  if (!text.voice.empty()) command.insert(command.end(), {"--voice", text.voice});
+  command.emplace_back(k_input);
+  return command;
 }
 
 }  // namespace navtalk::server

@@ -5,6 +5,7 @@
 
 #include "scheduler/jobs/lanes/batch_fleet.h"
 #include "scheduler/jobs/promises/promise_rule.h"
+#include "scheduler/jobs/shares/job_pace.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
@@ -100,6 +101,62 @@ TEST_CASE("a job waits for the work that was released before it, also that of ot
   CHECK(estimate_finish(question)->expected == 4min);
 }
 
+TEST_CASE("each job that is before it, and the job itself, needs its time before its first frame") {
+  FinishQuestion question{.work = VideoMinutes(1min), .rate = 0.5, .overhead = 0.25};
+  CHECK(estimate_finish(question)->expected == 135s);
+  // Two GPUs: three released jobs, half of two that are rendered, four of its tenant, and half of six of others.
+  question.bucket = 100;
+  question.ahead = VideoMinutes(1ms);
+  question.jobs_ahead = 4;
+  question.lane = {.speed = 1,
+                   .overhead = 0.125,
+                   .queued = VideoMinutes(2ms),
+                   .buckets = VideoMinutes(1ms).count(),
+                   .released_jobs = 3,
+                   .rendering_jobs = 2,
+                   .queued_jobs = 6};
+  CHECK(std::chrono::abs(estimate_finish(question)->expected - (135s + 11 * 7500ms)) < 10ms);
+}
+
+TEST_CASE(
+    "short jobs are rendered at a lower rate, since each has its time before the first frame") {
+  const BatchCapacity learnt{.gpus = 1, .rate = 0.1, .render_rate = 2, .overhead = 0.5};
+  CHECK(learnt.with_jobs(1, VideoMinutes(1min)).rate == Approx(1));
+  CHECK(learnt.with_jobs(1, VideoMinutes(100min)).rate == Approx(100 / 50.5));
+  CHECK(learnt.with_jobs(0, VideoMinutes{}).rate == 0.1);
+  const BatchCapacity untold{.gpus = 1, .rate = 0.1};
+  CHECK(untold.with_jobs(1, VideoMinutes(1min)).rate == 0.1);
+}
+
+TEST_CASE("after short jobs alone a long one is expected by what its length takes") {
+  JobPace pace;
+  for (int i = 0; i < 5; ++i) pace.learn(VideoMinutes(1s), 9s, 1500ms);
+  CHECK(pace.rate == Approx(1 / 9.0));
+  CHECK(pace.render_rate == Approx(1 / 1.5));
+  CHECK(pace.overhead == 7500ms);
+  const FinishQuestion question{.work = VideoMinutes(30s),
+                                .rate = pace.render_rate,
+                                .overhead = in_seconds(pace.overhead) / 60};
+  CHECK(std::chrono::abs(estimate_finish(question)->expected - 52500ms) < 10ms);
+  // What is no part of the time teaches nothing of its parts.
+  JobPace untold = pace;
+  untold.learn(VideoMinutes(1s), 1s, 2s);
+  CHECK(untold.overhead == pace.overhead);
+  CHECK(untold.render_rate == pace.render_rate);
+  CHECK(untold.rate > pace.rate);
+}
+
+TEST_CASE("the first job's start of a renderer is forgotten by twenty jobs that find it there") {
+  JobPace pace;
+  pace.learn(VideoMinutes(1min), 120s, 60s);
+  CHECK(pace.overhead == 60s);
+  for (int i = 0; i < 19; ++i) pace.learn(VideoMinutes(1min), 62s, 60s);
+  CHECK(pace.overhead < 5s);
+  CHECK(pace.overhead > 4s);
+  for (int i = 0; i < 100; ++i) pace.learn(VideoMinutes(1min), 62s, 60s);
+  CHECK(pace.overhead < 2100ms);
+}
+
 TEST_CASE(
     "the backlog of a lane is that of all tenants, and its speed that of the GPUs that work") {
   const BatchCapacity capacity{.gpus = 4, .rate = 0.5};
@@ -125,6 +182,14 @@ TEST_CASE(
   CHECK(lane.released == VideoMinutes(1min));
   CHECK(lane.rendering == VideoMinutes(2min));
   CHECK(lane.queued == VideoMinutes(3min));
+  CHECK(lane.released_jobs == 1);
+  CHECK(lane.rendering_jobs == 2);
+  // Two GPUs that work, beside their frames.
+  lines[0].queued_jobs = 5;
+  lane = backlog_of(lines, {"b"}, {.gpus = 4, .rate = 0.5, .render_rate = 2, .overhead = 0.5});
+  CHECK(lane.speed == 4);
+  CHECK(lane.overhead == 0.25);
+  CHECK(lane.queued_jobs == 5);
 }
 
 TEST_CASE("a finish time beyond all bounds is a long time, not a wrong one") {

@@ -83,6 +83,28 @@ STORE_TEST("a short job says little of how long a long one takes") {
   CHECK(rate_after(VideoMinutes(100h)) > 10 * after_short);
 }
 
+STORE_TEST("the time before a job's first frame is learnt apart where the worker tells it") {
+  const TestType place;
+  PromisedPool pool(place);
+  const auto teach = [&](const std::string& result) {
+    add_job(pool.jobs, new_job("ada"));
+    pool.jobs.finish(lease_of(claimed(pool.jobs, pool.jobs.now())), result, pool.jobs.now());
+    pool.tenants.divide(10, k_lane, pool.jobs.now());
+    return pool.tenants.division().capacity;
+  };
+  CHECK(teach("{}").overhead == 0);
+  CHECK(teach(R"({"rendering_s": "long"})").overhead == 0);
+  const BatchCapacity told = teach(R"({"rendering_s": 0.000001})");
+  CHECK(told.overhead > 0);
+  CHECK(told.render_rate > told.rate);
+  // Together with the work of those that wait, the overhead says how fast these are rendered.
+  const double learnt = told.rate;
+  NewJob long_one = new_job("ada");
+  long_one.work = VideoMinutes(1000h);
+  pool.jobs.submit(long_one, k_user, pool.jobs.now());
+  CHECK(pool.tenants.division().capacity.rate > 10 * learnt);
+}
+
 STORE_TEST("what is submitted later is promised for later, by the work ahead") {
   const TestType place;
   PromisedPool pool(place);

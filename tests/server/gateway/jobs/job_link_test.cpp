@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "server/gateway/jobs/input_rules.h"
-
 using namespace navtalk;
 using namespace navtalk::server;
 
@@ -42,10 +40,4 @@ TEST_CASE("a link that was changed, or that no secret has signed, is forged") {
   CHECK(result_link("", k_job, 1000).empty());
   CHECK(check_link("", request_of(result_link("", k_job, 1) + "/?signature=&expires=1"), k_job,
                    0) == LinkCheck::forged);
-}
-
-TEST_CASE("words are compared without case, punctuation and the width of spaces") {
-  CHECK(plain_words("  This is FOUL,\n language! ") == "this is foul language");
-  CHECK(plain_words("Gr\u00fc\u00dfe") == "gr\u00fc\u00dfe");
-  CHECK(plain_words("...").empty());
 }

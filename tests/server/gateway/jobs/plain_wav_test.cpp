@@ -79,3 +79,27 @@ TEST_CASE("every other WAV is left to a decoder") {
   // A size beyond the file, which would wrap a number of 32 bits.
   CHECK_FALSE(plain_wav_seconds(wav("none" + number(0xFFFFFFFF, 4) + format({}))));
 }
+
+TEST_CASE("a recording that lacks more than a tenth of a second of what its header says is cut") {
+  const std::string head = wav(format({}) + chunk("data", k_second)), whole = head;
+  CHECK_FALSE(cut_wav(whole));
+  CHECK(cut_wav(whole.substr(0, whole.size() - 16'000)) == CutWav{1.0, 0.5});
+  CHECK(cut_wav(whole.substr(0, whole.size() - k_second.size())) == CutWav{1.0, 0.0});
+  CHECK(cut_wav(whole.substr(0, whole.size() - 3'202)));
+  CHECK_FALSE(cut_wav(whole.substr(0, whole.size() - 3'200)));
+  // Of any codec; and behind other chunks.
+  const std::string floats = wav(chunk("LIST", "odd") + format({.tag = 3, .bits = 32}) +
+                                 chunk("data", std::string(64'000, '\1')));
+  CHECK(cut_wav(floats.substr(0, floats.size() - 48'000)) == CutWav{1.0, 0.25});
+  CHECK_FALSE(cut_wav(whole.substr(0, 20)));
+  CHECK_FALSE(cut_wav("no sound"));
+}
+
+TEST_CASE("a header that was written before the length was known says nothing of a cut") {
+  const std::string before = wav(format({})) + "data";
+  const std::string sound = k_second.substr(0, 100);
+  for (const std::uint32_t size :
+       {0U, 0xFFFFFFFFU, 0xFFFFFFFFU - 36, 0x7FFFFFFFU, 0x80000000U, 0x7FFFFFFFU - 36, 0x7FFFF000U})
+    CHECK_FALSE(cut_wav(before + number(size, 4) + sound));
+  CHECK(cut_wav(before + number(0x7FFE0000U, 4) + sound));
+}

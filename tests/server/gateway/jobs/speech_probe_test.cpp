@@ -126,3 +126,34 @@ TEST_CASE("what a process says is shown in part, and without control characters"
   CHECK(message.find('\n') == std::string::npos);
   CHECK(message.size() < 500);
 }
+
+TEST_CASE("a recording that is cut is refused with both of its lengths") {
+  SpeechProbe::check_whole("no WAV, which a decoder judges");
+  // A second of two at 8 kHz and 8 bits.
+  const std::string head(
+      "RIFF\0\0\0\0WAVEfmt \20\0\0\0\1\0\1\0\100\37\0\0\100\37\0\0\1\0\10\0data\200\76\0\0", 44);
+  CHECK_NOTHROW(SpeechProbe::check_whole(head + std::string(16'000, 'x')));
+  CHECK_THROWS_WITH(
+      SpeechProbe::check_whole(head + std::string(8'000, 'x')),
+      Catch::Contains("by the rule length: its header says 2.0 s, and only 1.0 s are there"));
+}
+
+TEST_CASE("a text is spoken before its job is accepted where it may be too long") {
+  const JobText text{.text = std::string(67, 'a')};  // the limit is 100 s
+  const SpeechProbe speaks = probe(k_confined + R"(echo "{\"duration_s\":42}")");
+  CHECK_FALSE(speaks.knows(text));
+  CHECK(speaks.speak(text) == 42);
+  CHECK(probe(k_confined + R"(echo "{\"unspoken\":\"no espeak-ng\"}")").speak(text) ==
+        std::nullopt);
+  CHECK_THROWS_WITH(
+      probe(k_confined + R"(echo "{\"rule\":\"duration\",\"message\":\"long\"}"; exit 1)")
+          .speak(text),
+      Catch::Contains("by the rule duration: long"));
+  CHECK_THROWS_WITH(probe(k_confined + R"(echo "{\"duration_s\":101}")").speak(text),
+                    Catch::Contains("by the rule duration"));
+  // Words that last for less whoever speaks them need no process; markup may be of any length.
+  const SpeechProbe none = probe("exit 1");
+  CHECK(none.knows({.text = std::string(66, 'a')}));
+  CHECK_FALSE(none.knows({.text = "a", .ssml = true}));
+  CHECK_FALSE(none.knows({.text = "a", .voice = "en-us"}));
+}
