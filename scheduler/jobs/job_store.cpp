@@ -166,9 +166,7 @@ std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& 
   return in_write(*backend_, Durability::relaxed, [&](Transaction& t) -> std::optional<Job> {
     t.db.run("UPDATE jobs SET not_before = 0 WHERE not_before > 0 AND not_before <= $1",
              {column::of(now)});
-    const auto number = order(t);
-    if (!number) return std::nullopt;
-    auto job = find_job(t, *number);
+    auto job = order(t);
     if (!job) return std::nullopt;
     job->epoch = epoch_above(job->epoch, t.generation);
     job->worker = worker;
