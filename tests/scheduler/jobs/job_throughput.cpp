@@ -56,7 +56,7 @@ void claim_all(const auto& place, int threads, int claims, bool finish,
     workers.emplace_back([&place, &order, i, claims, threads, finish] {
       JobStore jobs = open_jobs(place);
       for (int n = 0; n < claims / threads; ++n) {
-        const auto job = jobs.claim("w" + std::to_string(i), order, jobs.now());
+        const auto job = jobs.claim("w" + std::to_string(i), order, std::nullopt);
         if (job && finish) jobs.finish({job->id, job->epoch}, "{}", jobs.now());
       }
     });
@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("the store's speed with 100,000 jobs", "[.][jobs-throughput]"
     while (jobs.release({"acme"}, k_any_work, 256, k_user, jobs.now()).jobs > 0) {
     }
   });
-  time_each("claim", k_samples, [&](int) { jobs.claim("w", by_priority, jobs.now()); });
+  time_each("claim", k_samples, [&](int) { jobs.claim("w", by_priority, std::nullopt); });
   for (const int threads : {1, 4, 16}) {
     const std::string with = " by " + std::to_string(threads);
     time_all(("claim" + with).c_str(), k_claims,
@@ -124,7 +124,7 @@ void fill(JobStore& jobs, int tenants) {
 }
 
 void time_claims(const auto& place, JobStore& jobs, const ClaimOrder& order) {
-  time_each("claim", k_samples, [&](int) { REQUIRE(jobs.claim("w", order, jobs.now())); });
+  time_each("claim", k_samples, [&](int) { REQUIRE(jobs.claim("w", order, std::nullopt)); });
   for (const int threads : {1, 4, 16}) {
     const std::string with = " by " + std::to_string(threads);
     time_all(("claim" + with).c_str(), k_claims,
