@@ -88,6 +88,8 @@ struct PostgresConnection::State {
 
   // Prepares the statement where it is new.
   const std::string& name_of(std::string_view sql);
+  // As a statement of a script.
+  std::string execution_of(std::string_view sql, DbValues values);
 
   // Calls the library; its exceptions become ours.
   template <class F>
@@ -160,9 +162,20 @@ const std::string& PostgresConnection::State::name_of(std::string_view sql) {
   return found->second;
 }
 
+std::string PostgresConnection::State::execution_of(std::string_view sql, DbValues values) {
+  std::string call = "EXECUTE " + name_of(sql);
+  const char* before = "(";
+  for (const DbValue& value : values) {
+    const bool null = std::holds_alternative<std::monostate>(value);
+    call += before + (null ? "NULL" : connection.quote(as_text(value)));
+    before = ", ";
+  }
+  return call + (values.size() > 0 ? ");" : ";");
+}
+
 std::unique_ptr<DbRows> PostgresConnection::query(std::string_view sql, DbValues values) {
   const std::string& name = state_->name_of(sql);
-  if (!state_->kept.empty()) batch("");
+  if (!state_->kept.empty()) return batch(state_->execution_of(sql, values));
   std::vector<std::string> texts;
   std::vector<const char*> pointers;
   texts.reserve(values.size());
@@ -177,14 +190,7 @@ std::unique_ptr<DbRows> PostgresConnection::query(std::string_view sql, DbValues
 }
 
 void PostgresConnection::run(std::string_view sql, DbValues values) {
-  std::string call = "EXECUTE " + state_->name_of(sql);
-  const char* before = "(";
-  for (const DbValue& value : values) {
-    const bool null = std::holds_alternative<std::monostate>(value);
-    call += before + (null ? "NULL" : state_->connection.quote(as_text(value)));
-    before = ", ";
-  }
-  state_->kept += call + (values.size() > 0 ? ");" : ";");
+  state_->kept += state_->execution_of(sql, values);
 }
 
 void PostgresConnection::script(const std::string& sql) { batch(sql); }

@@ -12,12 +12,12 @@
 
 namespace navtalk {
 
-// The number of a claimable job: released, and past its not_before (which the claim has set back to 0
-// by then); nullopt: there is none. May be called again with another transaction.
-using ClaimOrder = std::function<std::optional<std::int64_t>(Transaction&)>;
+// A claimable job: released, and past its not_before (which the claim has set back to 0 by then); with Job::placed where
+// its claim costs the tenant's place in an order. nullopt: there is none. May be called again with another transaction.
+using ClaimOrder = std::function<std::optional<Job>(Transaction&)>;
 
 // The highest priority, then the earliest submission, whichever tenant's it is.
-std::optional<std::int64_t> by_priority(Transaction& transaction);
+std::optional<Job> by_priority(Transaction& transaction);
 
 // The first of these jobs, in their order, and no other.
 ClaimOrder first_of(std::vector<std::int64_t> numbers);

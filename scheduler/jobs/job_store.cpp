@@ -162,13 +162,12 @@ std::vector<JobHistory> JobStore::history(const JobId& id, std::int64_t after) {
 
 // A crash of the machine may undo it: then no worker has the job, and the next epoch is above.
 std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& order,
-                                   TimePoint now, const std::string& why) {
+                                   std::optional<TimePoint> given, const std::string& why) {
   return in_write(*backend_, Durability::relaxed, [&](Transaction& t) -> std::optional<Job> {
+    const TimePoint now = given.value_or(t.now);
     t.db.run("UPDATE jobs SET not_before = 0 WHERE not_before > 0 AND not_before <= $1",
              {column::of(now)});
-    const auto number = order(t);
-    if (!number) return std::nullopt;
-    auto job = find_job(t, *number);
+    auto job = order(t);
     if (!job) return std::nullopt;
     job->epoch = epoch_above(job->epoch, t.generation);
     job->worker = worker;

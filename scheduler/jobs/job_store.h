@@ -100,9 +100,9 @@ class JobStore {
 
   // Gives the worker the next job, and the lease on it until now + JobRules::lease. The job tells which
   // segments are finished already.
-  // `why`: for its history.
-  std::optional<Job> claim(const std::string& worker, const ClaimOrder& order, TimePoint now,
-                           const std::string& why = "claimed");
+  // `now`: nullopt is the store's time at the claim, which costs no question of its own. `why`: for its history.
+  std::optional<Job> claim(const std::string& worker, const ClaimOrder& order,
+                           std::optional<TimePoint> now, const std::string& why = "claimed");
   // The heartbeat of the worker's loop. False: the lease is lost, and the work on it is in vain.
   bool renew(const JobLease& lease, TimePoint now);
   // The same for several, in their order and in one transaction, however many there are.

@@ -1,5 +1,7 @@
 #include "scheduler/jobs/job_table.h"
 
+#include <utility>
+
 #include "core/base/check.h"
 #include "scheduler/jobs/notices/job_notices.h"
 #include "scheduler/jobs/shares/charges.h"
@@ -90,6 +92,11 @@ std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, 
   std::vector<Job> jobs;
   while (rows->next()) jobs.push_back(read_job(*rows));
   return jobs;
+}
+
+std::optional<Job> first_job(Transaction& transaction, const std::string& rest, DbValues values) {
+  std::vector<Job> jobs = select_jobs(transaction, rest, values);
+  return jobs.empty() ? std::nullopt : std::optional(std::move(jobs.front()));
 }
 
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now) {

@@ -20,6 +20,8 @@ std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
 // Those that match the rest of a SELECT, behind its FROM.
 std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values,
                              JobTexts texts = JobTexts::whole);
+// The first of them.
+std::optional<Job> first_job(Transaction& transaction, const std::string& rest, DbValues values);
 
 // A queued row with a new id, and its event.
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now);

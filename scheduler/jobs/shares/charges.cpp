@@ -27,11 +27,6 @@ void charge_release(Job& job, WorkBucket& bucket) {
   bucket.take(job.charged);
 }
 
-void charge_claim(Transaction& transaction, std::int64_t job, VideoMinutes work) {
-  transaction.db.run("UPDATE jobs SET placed = $2 WHERE number = $1",
-                     {job, column::of(work.audio())});
-}
-
 void settle_measured(Transaction& transaction, Job& job, VideoMinutes measured) {
   const VideoMinutes less = job.work - measured;
   const auto settled = [&](VideoMinutes& cost) {

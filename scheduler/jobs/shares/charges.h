@@ -17,8 +17,6 @@ VideoMinutes work_left(const Job& job);
 
 // Takes what is left of the job from the bucket, whose row the caller writes.
 void charge_release(Job& job, WorkBucket& bucket);
-// The tenant's place has moved on by so much. Writes the job's row.
-void charge_claim(Transaction& transaction, std::int64_t job, VideoMinutes work);
 // The job's work becomes what was measured.
 void settle_measured(Transaction& transaction, Job& job, VideoMinutes measured);
 // After an event that ends a claim or the job.

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/base/time.h"
 #include "scheduler/jobs/shares/tenant_line.h"
@@ -18,7 +19,8 @@ inline constexpr Duration k_longest_passed_over = std::chrono::minutes(1);
 
 // A tenant's first job.
 struct ClaimCandidate {
-  std::int64_t job = 0;
+  std::int64_t order =
+      0;  // among equals the lowest is first: of tenants in a store that of their names
   int plan = 0;
   double weight = 1;
   FairPlace place{};
@@ -29,7 +31,11 @@ struct ClaimCandidate {
 // The virtual time of each plan: the greatest FairPlace::started of its tenants.
 using VirtualTimes = std::map<int, double>;
 
-// The index of the chosen one; nullopt for an empty list.
+// Of each plan the index of the one that its order has next, by ascending plans. Does not look at waits_since.
+std::vector<std::size_t> next_of_plans(std::span<const ClaimCandidate> candidates,
+                                       const VirtualTimes& times);
+
+// The index of the chosen one, which is one of next_of_plans(); nullopt for an empty list.
 std::optional<std::size_t> choose(std::span<const ClaimCandidate> candidates,
                                   const VirtualTimes& times, TimePoint now);
 

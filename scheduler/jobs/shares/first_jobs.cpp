@@ -1,94 +1,113 @@
 #include "scheduler/jobs/shares/first_jobs.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "scheduler/jobs/job_table.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {
 namespace {
 
-// From one tenant to the next by the index jobs_claimable_of_tenant, and the first job of each.
-constexpr const char* k_first_jobs =
-    "WITH RECURSIVE one (tenant) AS ("
-    "SELECT MIN(tenant) FROM jobs WHERE state = 1 AND not_before = 0 UNION ALL "
-    "SELECT (SELECT MIN(j.tenant) FROM jobs j WHERE j.state = 1 AND j.not_before = 0 AND j.tenant "
-    "> one.tenant) FROM one WHERE one.tenant IS NOT NULL) "
-    "SELECT one.tenant, f.number, f.changed_at, f.work - f.finished, COALESCE(s.started, 0), "
-    "COALESCE(s.finished, 0), COALESCE(t.plan, 0), COALESCE(t.weight, 1), COALESCE(t.max_running, "
-    "0), COALESCE(r.jobs, 0) FROM one JOIN jobs f ON f.number = (SELECT j.number FROM jobs j WHERE "
-    "j.tenant = one.tenant AND j.state = 1 AND j.not_before = 0 ORDER BY j.priority DESC, j.number "
-    "LIMIT 1) LEFT JOIN job_shares s ON s.tenant = one.tenant LEFT JOIN tenants t ON t.tenant = "
-    "one.tenant LEFT JOIN job_totals r ON r.tenant = one.tenant AND r.state = 2 "
-    "WHERE one.tenant IS NOT NULL";
+// What a row of k_lane_use tells. A try that waits for its time takes no slot now.
+enum class LaneRowKind : std::uint8_t { tenant, delayed_job, plan };
 
-FirstJob read_first_job(DbRows& rows) {
-  FirstJob first;
-  first.line.tenant = {column::text(rows, 0)};
-  first.line.place = {.started = rows.real(4), .finished = rows.real(5)};
-  first.line.terms = {.plan = column::number<int>(rows, 6),
-                      .weight = rows.real(7),
-                      .max_running = column::number<int>(rows, 8)};
-  first.line.running_jobs = rows.integer(9);
-  first.candidate = {.job = rows.integer(1), .waits_since = column::time(rows, 2)};
-  first.work = VideoMinutes(column::duration(rows, 3));
-  return first;
+// One message to a database and back: claims follow each other, and all that they do is done one at a time. Delayed jobs
+// are not counted here: grouped, SQLite would walk through all jobs ever submitted.
+constexpr const char* k_lane_use =
+    "SELECT 0, u.tenant, u.released, u.running, COALESCE(t.plan, 0), COALESCE(t.weight, 1), "
+    "COALESCE(t.max_running, 0), COALESCE(s.recent_slots, 0), COALESCE(s.started, 0), "
+    "COALESCE(s.finished, 0) FROM (SELECT tenant, CAST(SUM(CASE WHEN state = 1 THEN jobs ELSE 0 "
+    "END) AS BIGINT) AS released, CAST(SUM(CASE WHEN state = 2 THEN jobs ELSE 0 END) AS BIGINT) AS "
+    "running FROM job_totals WHERE state IN (1, 2) AND jobs > 0 GROUP BY tenant) u LEFT JOIN "
+    "job_shares s ON s.tenant = u.tenant LEFT JOIN tenants t ON t.tenant = u.tenant UNION ALL "
+    "SELECT 1, tenant, 0, 0, 0, 0, 0, 0, 0, 0 FROM jobs WHERE not_before > 0 AND state = 1 UNION "
+    "ALL SELECT 2, '', 0, 0, plan, 0, 0, 0, MAX(started), 0 FROM job_shares GROUP BY plan";
+
+struct TenantUse {
+  SlotUse use{};
+  FairPlace place{};
+};
+
+TenantUse read_use(DbRows& rows) {
+  return {.use = {.terms = {.plan = column::number<int>(rows, 4),
+                            .weight = rows.real(5),
+                            .max_running = column::number<int>(rows, 6)},
+                  .running = rows.integer(3),
+                  .waiting = rows.integer(2),
+                  .history = {.slots = rows.real(7)}},
+          .place = {.started = rows.real(8), .finished = rows.real(9)}};
 }
 
 }  // namespace
 
-std::vector<FirstJob> first_jobs(Transaction& transaction, const TenantTermsTable& fixed) {
-  const auto rows = transaction.db.query(k_first_jobs, {});
-  std::vector<FirstJob> all;
+std::optional<std::size_t> LaneUse::find(const TenantId& tenant) const {
+  const auto found = std::ranges::lower_bound(tenants, tenant);
+  if (found == tenants.end() || *found != tenant) return std::nullopt;
+  return static_cast<std::size_t>(found - tenants.begin());
+}
+
+LaneUse lane_use(Transaction& transaction, const TenantTermsTable& fixed) {
+  LaneUse lane;
+  std::map<TenantId, TenantUse> uses;
+  std::vector<TenantId> delayed;
+  const auto rows = transaction.db.query(k_lane_use, {});
   while (rows->next()) {
-    FirstJob first = read_first_job(*rows);
-    TenantLine& line = first.line;
-    const auto given = fixed.find(line.tenant);
-    if (given != fixed.end()) line.terms = given->second;
-    if (line.terms.max_running > 0 && line.running_jobs >= line.terms.max_running) continue;
-    first.candidate.plan = line.terms.plan;
-    first.candidate.weight = line.terms.weight;
-    first.candidate.place = line.place;
-    all.push_back(std::move(first));
+    const auto kind = column::number<LaneRowKind>(*rows, 0);
+    if (kind == LaneRowKind::plan) lane.times[column::number<int>(*rows, 4)] = rows->real(8);
+    if (kind == LaneRowKind::delayed_job) delayed.push_back({column::text(*rows, 1)});
+    if (kind == LaneRowKind::tenant) uses.emplace(column::text(*rows, 1), read_use(*rows));
+  }
+  for (const TenantId& tenant : delayed) {
+    const auto found = uses.find(tenant);
+    if (found != uses.end() && found->second.use.waiting > 0) --found->second.use.waiting;
+  }
+  for (auto& [tenant, one] : uses) {
+    const auto given = fixed.find(tenant);
+    if (given != fixed.end()) one.use.terms = given->second;
+    lane.tenants.push_back(tenant);
+    lane.uses.push_back(one.use);
+    lane.places.push_back(one.place);
+  }
+  return lane;
+}
+
+std::vector<ClaimCandidate> candidates_of(const LaneUse& lane) {
+  std::vector<ClaimCandidate> all;
+  for (std::size_t i = 0; i < lane.uses.size(); ++i) {
+    const SlotUse& use = lane.uses[i];
+    if (use.waiting == 0) continue;
+    if (use.terms.max_running > 0 && use.running >= use.terms.max_running) continue;
+    all.push_back({.order = static_cast<std::int64_t>(i),
+                   .plan = use.terms.plan,
+                   .weight = use.terms.weight,
+                   .place = lane.places[i]});
   }
   return all;
 }
 
-std::map<TenantId, SlotUse> slot_uses(Transaction& transaction, const TenantTermsTable& fixed) {
-  const auto rows = transaction.db.query(
-      "SELECT r.tenant, r.state, r.jobs, COALESCE(t.plan, 0), COALESCE(t.weight, 1), "
-      "COALESCE(t.max_running, 0), COALESCE(s.recent_slots, 0) FROM job_totals r LEFT JOIN tenants "
-      "t ON t.tenant = r.tenant LEFT JOIN job_shares s ON s.tenant = r.tenant WHERE r.state IN (1, "
-      "2) AND r.jobs > 0",
-      {});
-  std::map<TenantId, SlotUse> uses;
-  while (rows->next()) {
-    const TenantId tenant{column::text(*rows, 0)};
-    SlotUse& use = uses[tenant];
-    const bool runs = column::number<JobState>(*rows, 1) == JobState::running;
-    (runs ? use.running : use.waiting) = rows->integer(2);
-    use.history = {.slots = rows->real(6)};
-    const auto given = fixed.find(tenant);
-    use.terms = given != fixed.end() ? given->second
-                                     : TenantTerms{.plan = column::number<int>(*rows, 3),
-                                                   .weight = rows->real(4),
-                                                   .max_running = column::number<int>(*rows, 5)};
-  }
-  // A try that waits for its time takes no slot now.
-  const auto delayed =
-      transaction.db.query("SELECT tenant FROM jobs WHERE not_before > 0 AND state = 1", {});
-  while (delayed->next()) {
-    const auto use = uses.find({column::text(*delayed, 0)});
-    if (use != uses.end() && use->second.waiting > 0) --use->second.waiting;
-  }
-  return uses;
+std::optional<Job> first_job_of(Transaction& transaction, const TenantId& tenant) {
+  const DbValue values[] = {tenant.text};
+  return first_job(transaction,
+                   "WHERE tenant = $1 AND state = 1 AND not_before = 0 ORDER BY priority DESC, "
+                   "number LIMIT 1",
+                   values);
 }
 
-VirtualTimes virtual_times(Transaction& transaction) {
-  const auto rows =
-      transaction.db.query("SELECT plan, MAX(started) FROM job_shares GROUP BY plan", {});
-  VirtualTimes times;
-  while (rows->next()) times[column::number<int>(*rows, 0)] = rows->real(1);
-  return times;
+// From one tenant to the next by the index jobs_claimable_of_tenant, and the first job of each.
+std::map<TenantId, TimePoint> first_releases(Transaction& transaction) {
+  const auto rows = transaction.db.query(
+      "WITH RECURSIVE one (tenant) AS ("
+      "SELECT MIN(tenant) FROM jobs WHERE state = 1 AND not_before = 0 UNION ALL "
+      "SELECT (SELECT MIN(j.tenant) FROM jobs j WHERE j.state = 1 AND j.not_before = 0 AND "
+      "j.tenant > one.tenant) FROM one WHERE one.tenant IS NOT NULL) "
+      "SELECT one.tenant, (SELECT j.changed_at FROM jobs j WHERE j.tenant = one.tenant AND j.state "
+      "= 1 AND j.not_before = 0 ORDER BY j.priority DESC, j.number LIMIT 1) FROM one WHERE "
+      "one.tenant IS NOT NULL",
+      {});
+  std::map<TenantId, TimePoint> releases;
+  while (rows->next()) releases.emplace(TenantId{column::text(*rows, 0)}, column::time(*rows, 1));
+  return releases;
 }
 
 }  // namespace navtalk

@@ -1,8 +1,9 @@
-// What a claim chooses among: of each tenant the first job that waits, and what it has of the slots. Within the caller's
-// transaction.
+// What a claim chooses among: what each tenant has of the slots and how many jobs it has that wait, and the first of these.
+// Within the caller's transaction.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "scheduler/jobs/shares/claim_choice.h"
@@ -12,19 +13,27 @@
 
 namespace navtalk {
 
-struct FirstJob {
-  TenantLine line{};
-  ClaimCandidate candidate{};
-  VideoMinutes work{};  // that is left
+// The tenants that have jobs running or released, by name; those that wait for a time do not count.
+struct LaneUse {
+  std::vector<TenantId> tenants{};
+  std::vector<SlotUse> uses{};      // in their order
+  std::vector<FairPlace> places{};  // in their order
+  VirtualTimes times{};             // of all plans that have had a job
+
+  // The tenant's index.
+  std::optional<std::size_t> find(const TenantId& tenant) const;
 };
 
-// Of tenants that may have another one running. `fixed` as TenantStore's.
-std::vector<FirstJob> first_jobs(Transaction& transaction, const TenantTermsTable& fixed);
+// In one query, however many tenants there are. `fixed` as TenantStore's.
+LaneUse lane_use(Transaction& transaction, const TenantTermsTable& fixed);
 
-// Of the tenants that have jobs running or released. Those that wait for a time do not count.
-std::map<TenantId, SlotUse> slot_uses(Transaction& transaction, const TenantTermsTable& fixed);
+// Of tenants that may have another job running, without when their jobs were released. `order` is the tenant's index.
+std::vector<ClaimCandidate> candidates_of(const LaneUse& lane);
 
-// Of all plans that have had a job.
-VirtualTimes virtual_times(Transaction& transaction);
+// The tenant's first claimable job.
+std::optional<Job> first_job_of(Transaction& transaction, const TenantId& tenant);
+
+// Of each tenant that has a claimable one, when its first was released.
+std::map<TenantId, TimePoint> first_releases(Transaction& transaction);
 
 }  // namespace navtalk

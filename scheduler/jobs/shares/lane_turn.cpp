@@ -170,7 +170,7 @@ VideoMinutes LaneTurn::lend() {
     for (std::size_t i = 0; i < division_.lines.size(); ++i) {
       const TenantLine& line = division_.lines[i];
       if (line.queued_jobs <= 0 || releasable_jobs(line) == 0) continue;
-      candidates.push_back({.job = static_cast<std::int64_t>(i),
+      candidates.push_back({.order = static_cast<std::int64_t>(i),
                             .plan = line.terms.plan,
                             .weight = line.terms.weight,
                             .place = places[i],
@@ -178,7 +178,7 @@ VideoMinutes LaneTurn::lend() {
     }
     const auto chosen = choose(candidates, times, now_);
     if (!chosen) break;
-    const auto index = static_cast<std::size_t>(candidates[*chosen].job);
+    const auto index = static_cast<std::size_t>(candidates[*chosen].order);
     TenantLine& line = division_.lines[index];
     const JobTotal released = release_jobs(t_, line.tenant, VideoMinutes(Duration(1)), 1,
                                            {cause_.who, "GPUs are idle"}, now_, nullptr);

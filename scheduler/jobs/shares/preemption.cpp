@@ -94,12 +94,11 @@ class Choice {
   ClaimCandidate after(const SlotRun& run) const {
     const SlotTenant& tenant = tenants_[run.tenant];
     ClaimCandidate candidate =
-        tenant.first.value_or(ClaimCandidate{.job = run.job,
+        tenant.first.value_or(ClaimCandidate{.order = static_cast<std::int64_t>(run.tenant),
                                              .plan = tenant.use.terms.plan,
                                              .weight = tenant.use.terms.weight,
                                              .place = tenant.place,
                                              .waits_since = now_});
-    candidate.job = std::min(candidate.job, run.job);
     candidate.place.finished -= std::min(run.placed, run.left).count() / candidate.weight;
     return candidate;
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "scheduler/jobs/shares/first_jobs.h"
-#include "scheduler/jobs/shares/share_tables.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {
@@ -47,27 +46,17 @@ std::vector<RunningJob> running_jobs(Transaction& transaction) {
   return running;
 }
 
-// Another transaction may have changed the jobs between two reads.
-Slots read_slots(Transaction& transaction, const TenantTermsTable& fixed,
-                 std::vector<RunningJob> running, const std::vector<FirstJob>& first) {
+Slots slots_of(const LaneUse& lane, std::vector<RunningJob> running,
+               const std::vector<ClaimCandidate>& first) {
   Slots slots;
-  std::map<TenantId, std::size_t> places;
-  for (const auto& [tenant, use] : slot_uses(transaction, fixed)) {
-    places.emplace(tenant, slots.tenants.size());
-    slots.tenants.push_back({.use = use});
-  }
-  for (const TenantLine& line : read_lines(transaction)) {
-    const auto place = places.find(line.tenant);
-    if (place != places.end()) slots.tenants[place->second].place = line.place;
-  }
-  for (const FirstJob& one : first) {
-    const auto place = places.find(one.line.tenant);
-    if (place != places.end()) slots.tenants[place->second].first = one.candidate;
-  }
+  for (std::size_t i = 0; i < lane.uses.size(); ++i)
+    slots.tenants.push_back({.use = lane.uses[i], .place = lane.places[i]});
+  for (const ClaimCandidate& one : first)
+    slots.tenants[static_cast<std::size_t>(one.order)].first = one;
   for (RunningJob& one : running) {
-    const auto place = places.find(one.tenant);
-    if (place == places.end()) continue;
-    one.run.tenant = place->second;
+    const auto tenant = lane.find(one.tenant);
+    if (!tenant) continue;
+    one.run.tenant = *tenant;
     slots.running.push_back(std::move(one));
   }
   return slots;
@@ -91,11 +80,25 @@ std::size_t slots_between(Transaction& transaction, std::size_t running) {
   return lent > running ? lent - running : 0;
 }
 
+// With the times at which their jobs were released.
+std::vector<ClaimCandidate> waiting_in(Transaction& transaction, const LaneUse& lane) {
+  std::vector<ClaimCandidate> all = candidates_of(lane);
+  if (all.empty()) return all;
+  const std::map<TenantId, TimePoint> releases = first_releases(transaction);
+  std::erase_if(all, [&](ClaimCandidate& one) {
+    const auto found = releases.find(lane.tenants[static_cast<std::size_t>(one.order)]);
+    if (found != releases.end()) one.waits_since = found->second;
+    return found == releases.end();
+  });
+  return all;
+}
+
 // Where the tenants that wait are those that run, there is nothing to ask for.
-bool several_tenants(const std::vector<FirstJob>& first, const std::vector<RunningJob>& running) {
-  return std::ranges::any_of(running, [&](const RunningJob& one) {
-    return std::ranges::any_of(
-        first, [&](const FirstJob& other) { return other.line.tenant != one.tenant; });
+bool several_tenants(const Slots& slots) {
+  return std::ranges::any_of(slots.running, [&](const RunningJob& one) {
+    for (std::size_t i = 0; i < slots.tenants.size(); ++i)
+      if (slots.tenants[i].first && i != one.run.tenant) return true;
+    return false;
   });
 }
 
@@ -103,18 +106,18 @@ bool several_tenants(const std::vector<FirstJob>& first, const std::vector<Runni
 
 std::vector<JobPreemption> preemptions_in(Transaction& transaction, const TenantTermsTable& fixed,
                                           const std::string& worker, const PreemptionRules& rules) {
-  const std::vector<FirstJob> first = first_jobs(transaction, fixed);
+  const LaneUse lane = lane_use(transaction, fixed);
+  const std::vector<ClaimCandidate> first = waiting_in(transaction, lane);
   if (first.empty()) return {};
   std::vector<RunningJob> all = running_jobs(transaction);
-  if (!several_tenants(first, all)) return {};
   const std::size_t running = all.size();
-  const Slots slots = read_slots(transaction, fixed, std::move(all), first);
+  const Slots slots = slots_of(lane, std::move(all), first);
+  if (!several_tenants(slots)) return {};
   std::vector<SlotRun> runs;
   for (const RunningJob& one : slots.running) runs.push_back(one.run);
   std::vector<JobPreemption> mine;
   std::size_t between = slots_between(transaction, running);
-  for (Preemption& one :
-       preemptions(slots.tenants, runs, virtual_times(transaction), transaction.now, rules)) {
+  for (Preemption& one : preemptions(slots.tenants, runs, lane.times, transaction.now, rules)) {
     const std::size_t given = std::min(between, one.count);
     between -= given;
     one.count -= given;

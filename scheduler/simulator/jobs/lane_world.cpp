@@ -176,7 +176,7 @@ void LaneWorld::lend() {
     std::vector<ClaimCandidate> candidates;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       if (queued_[i].empty() || releasable_jobs(lines_[i]) == 0) continue;
-      candidates.push_back({.job = static_cast<std::int64_t>(i),
+      candidates.push_back({.order = static_cast<std::int64_t>(i),
                             .plan = lines_[i].terms.plan,
                             .weight = lines_[i].terms.weight,
                             .place = places[i],
@@ -184,7 +184,7 @@ void LaneWorld::lend() {
     }
     const auto chosen = choose(candidates, times, now_);
     if (!chosen) break;
-    const auto tenant = static_cast<std::size_t>(candidates[*chosen].job);
+    const auto tenant = static_cast<std::size_t>(candidates[*chosen].order);
     const VideoMinutes work = jobs_[queued_[tenant].front()].work;
     places[tenant] = place_after(candidates[*chosen], work, times);
     release(tenant, true);
@@ -321,7 +321,7 @@ std::optional<std::size_t> LaneWorld::next_tenant() const {
     const TenantLine& line = lines_[i];
     const std::size_t job = released_[i].front();
     const bool plans = policy_ == JobPolicy::shares;
-    candidates.push_back({.job = static_cast<std::int64_t>(job),
+    candidates.push_back({.order = static_cast<std::int64_t>(i),
                           .plan = plans ? line.terms.plan : 0,
                           .weight = line.terms.weight,
                           .place = line.place,
@@ -403,7 +403,7 @@ void LaneWorld::plan_preemptions() {
     tenants.push_back({.use = use_of(line), .place = line.place});
     if (released_[i].empty()) continue;
     const std::size_t job = released_[i].front();
-    tenants.back().first = ClaimCandidate{.job = static_cast<std::int64_t>(job),
+    tenants.back().first = ClaimCandidate{.order = static_cast<std::int64_t>(i),
                                           .plan = line.terms.plan,
                                           .weight = line.terms.weight,
                                           .place = line.place,

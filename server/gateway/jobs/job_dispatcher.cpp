@@ -382,7 +382,7 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   std::exception_ptr problem;
   try {
     auto claim = [&] {
-      return store.claim(owner_, parts_.order, store.now(), claimed_on(lease->gpu));
+      return store.claim(owner_, parts_.order, std::nullopt, claimed_on(lease->gpu));
     };
     job = co_await parts_.runs.store_threads.run(claim);
   } catch (...) {

@@ -28,9 +28,9 @@ std::vector<double> work_of(std::vector<ClaimCandidate> tenants, const std::vect
 }  // namespace
 
 TEST_CASE("tenants get video-minutes by weight, whatever the lengths of their jobs") {
-  const auto work = work_of({{.job = 1, .weight = 1, .waits_since = k_claimed_from},
-                             {.job = 2, .weight = 1, .waits_since = k_claimed_from},
-                             {.job = 3, .weight = 2, .waits_since = k_claimed_from}},
+  const auto work = work_of({{.order = 1, .weight = 1, .waits_since = k_claimed_from},
+                             {.order = 2, .weight = 1, .waits_since = k_claimed_from},
+                             {.order = 3, .weight = 2, .waits_since = k_claimed_from}},
                             {1min, 10min, 3min}, 5000);
   CHECK(work[1] == Approx(work[0]).epsilon(0.01));
   CHECK(work[2] == Approx(2 * work[0]).epsilon(0.01));
@@ -38,8 +38,8 @@ TEST_CASE("tenants get video-minutes by weight, whatever the lengths of their jo
 
 TEST_CASE("a tenant who pauses saves nothing up") {
   VirtualTimes times;
-  ClaimCandidate busy{.job = 1, .waits_since = k_claimed_from},
-      late{.job = 2, .waits_since = k_claimed_from};
+  ClaimCandidate busy{.order = 1, .waits_since = k_claimed_from},
+      late{.order = 2, .waits_since = k_claimed_from};
   for (int i = 0; i < 100; ++i) busy.place = place_after(busy, VideoMinutes(1min), times);
   int in_a_row = 0;
   for (; in_a_row < 50; ++in_a_row) {
@@ -53,8 +53,8 @@ TEST_CASE("a tenant who pauses saves nothing up") {
 
 TEST_CASE("a higher plan is served first, until another has waited for a minute") {
   const std::vector<ClaimCandidate> both = {
-      {.job = 1, .plan = 0, .waits_since = k_claimed_from},
-      {.job = 2, .plan = 5, .place = {.finished = 1000}, .waits_since = k_claimed_from}};
+      {.order = 1, .plan = 0, .waits_since = k_claimed_from},
+      {.order = 2, .plan = 5, .place = {.finished = 1000}, .waits_since = k_claimed_from}};
   CHECK(choose(both, {}, k_claimed_from + 59s) == 1);
   CHECK(choose(both, {}, k_claimed_from + 60s) == 0);
   std::vector<ClaimCandidate> older = both;
@@ -64,16 +64,16 @@ TEST_CASE("a higher plan is served first, until another has waited for a minute"
 
 TEST_CASE("within a plan no wait overtakes the fair order, so a backlog does not hold others up") {
   const std::vector<ClaimCandidate> both = {
-      {.job = 1, .place = {.finished = 100}, .waits_since = k_claimed_from - 1h},
-      {.job = 2, .place = {.finished = 50}, .waits_since = k_claimed_from}};
+      {.order = 1, .place = {.finished = 100}, .waits_since = k_claimed_from - 1h},
+      {.order = 2, .place = {.finished = 50}, .waits_since = k_claimed_from}};
   CHECK(choose(both, {}, k_claimed_from) == 1);
 }
 
 TEST_CASE(
     "a tenant that has its part of the slots comes after those that have less, whatever its plan") {
   const std::vector<ClaimCandidate> both = {
-      {.job = 1, .plan = 5, .waits_since = k_claimed_from - 1h, .below = false},
-      {.job = 2, .place = {.finished = 50}, .waits_since = k_claimed_from}};
+      {.order = 1, .plan = 5, .waits_since = k_claimed_from - 1h, .below = false},
+      {.order = 2, .place = {.finished = 50}, .waits_since = k_claimed_from}};
   CHECK(choose(both, {}, k_claimed_from) == 1);
 }
 

@@ -78,7 +78,7 @@ class Lane {
 
  private:
   ClaimCandidate candidate(std::size_t tenant) const {
-    return {.job = 1000 + static_cast<std::int64_t>(tenant),
+    return {.order = static_cast<std::int64_t>(tenant),
             .plan = tenants[tenant].use.terms.plan,
             .weight = tenants[tenant].use.terms.weight,
             .place = tenants[tenant].place,

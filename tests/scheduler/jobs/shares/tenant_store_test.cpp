@@ -252,6 +252,40 @@ STORE_TEST("claims take turns between tenants, and keep their bounds on running 
   CHECK(claims == std::map<std::string, int>{{"flood", 3}, {"b", 1}, {"c", 2}});
 }
 
+STORE_TEST(
+    "among tenants that have had the same, the first name is next, whoever submitted first") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  for (const char* const tenant : {"c", "a", "b"}) release_for(jobs, tenant, 2, 1min);
+  for (const char* const expected : {"a", "b", "c", "a", "b", "c"})
+    CHECK(jobs.claim("w", by_shares(), std::nullopt).value().spec.tenant.text == expected);
+  CHECK_FALSE(jobs.claim("w", by_shares(), std::nullopt));
+}
+
+STORE_TEST("a tenant whose jobs all wait for their next try is passed over") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, {.first_delay = 1h});
+  release_for(jobs, "a", 1, 1min);
+  jobs.yield_for_later(lease_of(jobs.claim("w", by_shares(), std::nullopt).value()), "full",
+                       jobs.now());
+  CHECK_FALSE(jobs.claim("w", by_shares(), std::nullopt));
+  release_for(jobs, "b", 1, 1min);
+  CHECK(jobs.claim("w", by_shares(), std::nullopt).value().spec.tenant.text == "b");
+  CHECK(jobs.claim("w", by_shares(), jobs.now() + 2h).value().spec.tenant.text == "a");
+}
+
+STORE_TEST("a claim's lease begins at the store's time, unless another one is given") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  release_for(jobs, "a", 2, 1min);
+  const TimePoint before = jobs.now();
+  const TimePoint until = jobs.claim("w", by_shares(), std::nullopt).value().lease_until;
+  CHECK(until >= before + jobs.rules().lease);
+  CHECK(until <= jobs.now() + jobs.rules().lease);
+  CHECK(jobs.claim("w", by_shares(), before + 1h).value().lease_until ==
+        before + 1h + jobs.rules().lease);
+}
+
 STORE_TEST("a higher plan is claimed first, also where only the file says so") {
   const TestType place;
   JobStore jobs = open_jobs(place);

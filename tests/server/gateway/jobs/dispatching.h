@@ -62,7 +62,7 @@ inline asio::awaitable<void> send_segment(WebSocket& gateway) {
 }
 
 // Of a gateway that claims nothing.
-inline std::optional<std::int64_t> none(Transaction&) { return std::nullopt; }
+inline std::optional<Job> none(Transaction&) { return std::nullopt; }
 
 // What the worker does once it was told of a job.
 using WorkerScript = std::function<asio::awaitable<void>(WebSocket&)>;
