@@ -31,6 +31,7 @@
 #include "gpu/model/model_files.h"
 #include "gpu/model/usable_device.h"
 #include "gpu/nets/device_stream.h"
+#include "gpu/nets/execution.h"
 #include "gpu/timing/bench_face.h"
 #include "gpu/timing/event_times.h"
 #include "gpu/timing/timed_nets.h"
@@ -138,7 +139,6 @@ class Bench {
 
   void run() {
     for (const Precision precision : options_.precisions) {
-      // First: it makes libtorch compute exactly, here and for the nets below, as navtalk has it.
       const std::int64_t decoded = pictures(precision);
       for (const bool graphs : {true, false}) {
         if (graphs ? !on_gpu() : on_gpu() && !options_.launches) continue;
@@ -155,8 +155,10 @@ class Bench {
     const c10::InferenceMode inference;
     const c10::DeviceGuard device(torch_device(options_.device));
     const std::int64_t batch = options_.batches.front();
-    const TimedNets nets(files_, options_.device, Precision::fp16, WeightFormat::computed,
-                         std::max<std::int64_t>(options_.decoded, 1), false);
+    const std::int64_t decoded =
+        options_.decoded > 0 ? options_.decoded : gpu_execution(Precision::fp16).decoded;
+    const TimedNets nets(files_, options_.device, Precision::fp16, WeightFormat::computed, decoded,
+                         false);
     const nets::Tensors inputs = nets.unet_inputs(batch);
     const c10::impl::VirtualGuardImpl guard(nets.device().type());
     for (const bool recorded : {false, true}) {

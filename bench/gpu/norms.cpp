@@ -85,7 +85,7 @@ Row measured(const Map& map, int batch, const cuda::DeviceProperties& device,
   const std::size_t sets = std::clamp<std::size_t>(4 * device.l2_bytes / layout.bytes + 1, 1,
                                                    std::clamp<std::size_t>(room, 1, 512));
   const cuda::DeviceBlock memory(sets * layout.bytes);
-  // Noise between 0.5 and 1 in size; gamma and beta are such values, too. The workspace begins with zeros.
+  // Noise between 0.5 and 1 in size; gamma and beta are such values, too.
   std::vector<std::uint8_t> content(layout.bytes);
   constexpr std::size_t k_noise = 1 << 20;  // bytes, which repeat
   std::uint32_t state = 1;

@@ -91,6 +91,13 @@ def summary(report):
             yield f"latency {row['median']:.0f} ms in the middle, {row['p95']:.0f} ms p95, {row['p99']:.0f} ms p99"
 
 
+def tell_of_gpu(command):
+    """What the pool says of it while it works; nothing where that takes too long."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        status = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, timeout=20)
+        print("\n".join(status.stdout.splitlines()[:2]), file=sys.stderr)
+
+
 def main():
     arguments = argparse.ArgumentParser()
     for name in ("navtalk", "config", "wav"):
@@ -108,10 +115,7 @@ def main():
                           "--audio", given.wav]) as bench:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     bench.wait(float(given.seconds) * 0.7)
-                # What the pool tells of the GPU while it works.
-                status = subprocess.run([given.navtalk, "--config", config, "pool", "status"], stdout=subprocess.PIPE, text=True, check=False,
-                                        timeout=20)
-                print("\n".join(status.stdout.splitlines()[:2]), file=sys.stderr)
+                tell_of_gpu([given.navtalk, "--config", config, "pool", "status"])
                 report = bench.stdout.read()
                 status = bench.wait()
             if not report.startswith("{"):

@@ -21,7 +21,7 @@
     kernel<<<launch_grid, block, shared, static_cast<cudaStream_t>(stream)>>>(__VA_ARGS__); \
     ::navtalk::cuda::check_launch(#kernel);                                                 \
   } while (false)
-// Before a loop: so many turns of it at once.
+// Before a loop: unrolls it so many times.
 #define NAVTALK_PRAGMA(words) _Pragma(#words)
 #define NAVTALK_UNROLL(turns) NAVTALK_PRAGMA(unroll turns)
 // Shared memory of the size that the launch gives.

@@ -29,10 +29,8 @@ constexpr std::ptrdiff_t k_small_bytes = 160 << 10;
 constexpr int k_threads = 256, k_warps = k_threads / k_warp;
 constexpr int k_runs = 128;     // of an image, at most: a block for almost every multiprocessor
 constexpr int k_applied = 256;  // blocks that write an image, about
-constexpr int k_together = 8;   // packs of a thread on their way together
-constexpr int k_written =
-    4;                      // likewise, where they are written: more cost a multiprocessor a block
-constexpr int k_rest = 4;   // likewise, beside those that are kept
+// Loads of a thread in flight: where it only reads; where it writes, where more would lower the occupancy; beside packs that it keeps.
+constexpr int k_together = 8, k_written = 4, k_rest = 4;
 constexpr int k_parts = 8;  // of an image's runs, each joined by a thread of its own
 
 __device__ float normed(float value, float2 affine, bool silu) {

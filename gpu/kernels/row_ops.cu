@@ -79,13 +79,13 @@ __global__ void __launch_bounds__(k_threads)
     for (int i = 0; i < k_row_packs; ++i)
       if (const int c = (column + i * across) * size; c < channels)
         packs[i] = load_pack<Value, size>(x + c);
-    pivot = as_float(x[0]);
+    pivot = as_float(x[0]) + (norm.bias != nullptr ? norm.bias[0] : 0.0F);
     NAVTALK_UNROLL(8)
     for (int i = 0; i < k_row_packs; ++i)
       if (const int c = (column + i * across) * size; c < channels) {
         const auto bias = bias_at(c);
         for (int j = 0; j < size; ++j) {
-          const float difference = as_float(packs[i].at[j]) - pivot + bias.at[j];
+          const float difference = as_float(packs[i].at[j]) + bias.at[j] - pivot;
           sum += difference;
           square = __fmaf_rn(difference, difference, square);
         }
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(k_threads)
       const auto bias = bias_at(c), gamma = load_floats<size>(norm.gamma + c),
                  beta = load_floats<size>(norm.beta + c);
       for (int j = 0; j < size; ++j) {
-        const float difference = as_float(packs[i].at[j]) - pivot + bias.at[j];
+        const float difference = as_float(packs[i].at[j]) + bias.at[j] - pivot;
         put(packs[i].at[j], __fmaf_rn(difference - mean, inverse * gamma.at[j], beta.at[j]));
       }
       store_pack(y + c, packs[i]);

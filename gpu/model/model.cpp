@@ -65,16 +65,6 @@ void normalise(ConstImageView crop, bool masked, float* out) {
       }
 }
 
-// Sums in fp32, products of fp32 as they are, and the same algorithms every time: the same input gives the same pixels.
-void compute_exactly() {
-  at::Context& context = at::globalContext();
-  context.setAllowTF32CuDNN(false);
-  context.setAllowTF32CuBLAS(false);
-  context.setAllowFP16ReductionCuBLAS(false);
-  context.setDeterministicCuDNN(true);
-  context.setBenchmarkCuDNN(false);
-}
-
 // As kernels::to_bgr_bytes(), where the faces are: [N,3,256,256] to bytes [N,256,256,3].
 at::Tensor bgr_bytes(const at::Tensor& raw) {
   const at::Tensor levels = raw.to(at::kFloat).mul(0.5).add(0.5).clamp(0, 1).mul(255).round();
@@ -161,7 +151,6 @@ std::vector<const NetDevice*> Model::Impl::placed() const {
 // Devices, and what each computes in.
 void Model::Impl::place(const Options& options) {
   const auto on = [&](const Device& device, bool placed) {
-    if (device.kind == Device::Kind::cuda) compute_exactly();
     std::shared_ptr<cuda::GraphRecorder> recorder = options.recorder;
     if (device.kind == Device::Kind::cuda) recorder = cuda::graph_recorder(device.index);
     return NetDevice(device, placed, options.graphs ? std::move(recorder) : nullptr);

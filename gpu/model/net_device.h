@@ -1,6 +1,7 @@
 // Where some of a model's nets run, and what that device needs for it. Only for sources that include ATen.
 #pragma once
 
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 
 #include <cstring>
@@ -25,12 +26,23 @@ inline at::Device torch_device(const Device& device) {
   return {at::kCUDA, static_cast<at::DeviceIndex>(device.index)};
 }
 
+// Sums in fp32, products of fp32 as they are, and the same algorithms every time: the same input gives the same pixels.
+inline void compute_exactly() {
+  at::Context& context = at::globalContext();
+  context.setAllowTF32CuDNN(false);
+  context.setAllowTF32CuBLAS(false);
+  context.setAllowFP16ReductionCuBLAS(false);
+  context.setDeterministicCuDNN(true);
+  context.setBenchmarkCuDNN(false);
+}
+
 class NetDevice {
  public:
   // `placed`: with a GPU's layers, on a GPU or on the CPU as if it were one. `recorder` may be nullptr: no graphs.
   NetDevice(const Device& device, bool placed, std::shared_ptr<cuda::GraphRecorder> recorder)
       : name_(device), device_(torch_device(device)), placed_(placed) {
     if (!placed) return;
+    if (device.kind == Device::Kind::cuda) compute_exactly();
     copies_ = std::make_unique<nets::DeviceCopies>(device_);
     weights_ = std::make_shared<nets::PlacedWeights>(device_);
     if (!recorder) return;

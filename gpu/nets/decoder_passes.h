@@ -10,8 +10,8 @@
 
 namespace navtalk::nets {
 
-// Its small maps do not fill a GPU with one face, its large ones do not stay in the L2 cache with many: a whole batch goes through the first
-// part together, and a few faces at a time through the rest.
+// Its small maps do not fill a GPU with one face, its large ones do not stay in the L2 cache with many: up to eight faces go through the
+// first part together, and a few at a time through the rest.
 class DecoderPasses {
  public:
   // `decoded`: faces in one pass of the second part. `decoder` and `graphs` outlive it; `graphs` may be null.

@@ -23,21 +23,23 @@ NormConv::Options options(const Resnet::Shape& shape, const at::Tensor& bias = {
           .bias = bias};
 }
 
-// On a device the bias of a convolution waits for whoever reads its result next: the first one's for the second norm, the shortcut's for
-// the sum.
-bool waits(const Placement& place) { return place.device_kernels; }
+// On a device a convolution's bias is added by the next kernel that reads its result: the first one's by the second norm, the shortcut's
+// with the sum.
+bool defers_biases(const Placement& place) { return place.device_kernels; }
 at::Tensor second_bias(const Weights& weights, const Placement& place) {
   const at::Tensor bias = weights("conv2.bias"), w = weights("conv1.weight");
-  return waits(place) && w.size(0) != w.size(1) ? bias + weights("conv_shortcut.bias") : bias;
+  return defers_biases(place) && w.size(0) != w.size(1) ? bias + weights("conv_shortcut.bias")
+                                                        : bias;
 }
 
 }  // namespace
 
 Resnet::Resnet(const Weights& weights, const Shape& shape, const Placement& place)
     : first_(weights.in("norm1"), weights("conv1.weight"),
-             waits(place) ? at::Tensor() : first_bias(weights, shape.time), options(shape), place),
+             defers_biases(place) ? at::Tensor() : first_bias(weights, shape.time), options(shape),
+             place),
       second_(weights.in("norm2"), weights("conv2.weight"), second_bias(weights, place),
-              options(shape, waits(place) ? first_bias(weights, shape.time) : at::Tensor()),
+              options(shape, defers_biases(place) ? first_bias(weights, shape.time) : at::Tensor()),
               place) {
   const at::Tensor w = weights("conv1.weight");
   if (w.size(0) == w.size(1)) return;
@@ -45,10 +47,12 @@ Resnet::Resnet(const Weights& weights, const Shape& shape, const Placement& plac
   const at::Tensor shortcut = weights("conv_shortcut.weight");
   const std::int64_t own = w.size(1) - shape.skip_channels;
   shortcut_.emplace(shortcut.narrow(1, 0, own),
-                    waits(place) ? at::Tensor() : weights("conv_shortcut.bias"), point, place);
+                    defers_biases(place) ? at::Tensor() : weights("conv_shortcut.bias"), point,
+                    place);
   if (shape.skip_channels > 0)
     skip_shortcut_.emplace(shortcut.narrow(1, own, shape.skip_channels),
-                           waits(place) ? at::Tensor() : at::zeros({w.size(0)}), point, place);
+                           defers_biases(place) ? at::Tensor() : at::zeros({w.size(0)}), point,
+                           place);
 }
 
 at::Tensor Resnet::operator()(const at::Tensor& x) const {

@@ -16,9 +16,9 @@ constexpr float k_norm_eps = 1e-6F;  // of the GroupNorm here, unlike the UNet's
 // A 1x1 convolution's weight as a matrix.
 at::Tensor matrix(const at::Tensor& weight) { return weight.flatten(1); }
 
-// With device_kernels the biases of what is added to the tokens wait, joined, for whoever reads the tokens next: for the norms, and last
-// for the sum. The first `count` of them; undefined without device_kernels.
-at::Tensor waiting(const Weights& block, int count, const Placement& place) {
+// With device_kernels the biases of what was added to the tokens are summed up, and added by the next norm that reads the tokens, at the end
+// with the last sum. The first `count` of them; undefined without device_kernels.
+at::Tensor deferred(const Weights& block, int count, const Placement& place) {
   if (!place.device_kernels) return {};
   at::Tensor sum = block("attn1.to_out.0.bias");
   if (count > 1) sum = sum + block("attn2.to_out.0.bias");
@@ -28,8 +28,13 @@ at::Tensor waiting(const Weights& block, int count, const Placement& place) {
 at::Tensor last_bias(const Weights& weights, const Weights& block, const Placement& place) {
   if (!place.device_kernels) return {};
   return place.in(at::kFloat)
-      .place(at::linear(waiting(block, 3, place), matrix(weights("proj_out.weight")),
+      .place(at::linear(deferred(block, 3, place), matrix(weights("proj_out.weight")),
                         weights("proj_out.bias")));
+}
+
+// Of a layer whose bias deferred() has.
+at::Tensor own_bias(const at::Tensor& bias, const Placement& place) {
+  return place.device_kernels ? at::Tensor() : bias;
 }
 
 at::Tensor merged(const Weights& attention) {
@@ -49,15 +54,18 @@ Transformer::Transformer(const Weights& weights, const Weights& block, std::int6
       norm_(weights.in("norm"), groups, k_norm_eps, false, NormKernel::own, place),
       proj_in_(matrix(weights("proj_in.weight")), weights("proj_in.bias"), rows, place),
       norm1_(block.in("norm1"), place),
-      norm2_(block.in("norm2"), place, waiting(block, 1, place)),
-      norm3_(block.in("norm3"), place, waiting(block, 2, place)),
+      norm2_(block.in("norm2"), place, deferred(block, 1, place)),
+      norm3_(block.in("norm3"), place, deferred(block, 2, place)),
       self_(merged(block.in("attn1")), {}, rows, place),
-      self_out_(block("attn1.to_out.0.weight"), block("attn1.to_out.0.bias"), rows, place),
+      self_out_(block("attn1.to_out.0.weight"), own_bias(block("attn1.to_out.0.bias"), place), rows,
+                place),
       query_(block("attn2.to_q.weight"), {}, rows, place),
-      cross_out_(block("attn2.to_out.0.weight"), block("attn2.to_out.0.bias"), rows, place),
+      cross_out_(block("attn2.to_out.0.weight"), own_bias(block("attn2.to_out.0.bias"), place),
+                 rows, place),
       gate_(block("ff.net.0.proj.weight"), block("ff.net.0.proj.bias"), rows, place),
-      ff_out_(block("ff.net.2.weight"), block("ff.net.2.bias"), rows, place),
-      proj_out_(matrix(weights("proj_out.weight")), weights("proj_out.bias"), rows, place),
+      ff_out_(block("ff.net.2.weight"), own_bias(block("ff.net.2.bias"), place), rows, place),
+      proj_out_(matrix(weights("proj_out.weight")), own_bias(weights("proj_out.bias"), place), rows,
+                place),
       last_bias_(last_bias(weights, block, place)) {}
 
 // Sums are made within the products.
@@ -68,7 +76,7 @@ at::Tensor Transformer::on_device(at::Tensor x, const at::Tensor& keys,
   const std::vector<at::Tensor> qkv = self_(norm1_(h)).chunk(3, 2);
   self_out_.add_product_to(h, attention(qkv[0], qkv[1], qkv[2], heads_));
   cross_out_.add_product_to(h, attention(query_(norm2_(h)), keys, values, heads_));
-  ff_out_.add_product_to(h, geglu_of(gate_(norm3_(h))));
+  ff_out_.add_product_to(h, geglu_on_device(gate_(norm3_(h))));
   at::Tensor sum = to_tokens(x);
   proj_out_.add_product_to(sum, h);
   add_on_device(x, {}, last_bias_);

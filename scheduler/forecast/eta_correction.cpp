@@ -48,12 +48,10 @@ TimePoint bucket_of(TimePoint at) {
 
 }  // namespace
 
-double eta_correction(std::span<const Promise> promises, double least) {
+double eta_correction(std::span<const Promise> promises) {
   double log_factor = 0;
   for (const Promise& promise : promises) {
-    if (!promise.actual) continue;
-    const double by = step(broke(promise)) / (log_factor <= 0 && !broke(promise) ? 2 : 1);
-    log_factor = std::clamp(log_factor + by, std::log(least), std::log(k_most_correction));
+    if (promise.actual) log_factor = bounded(log_factor + step(broke(promise)));
   }
   return std::exp(log_factor);
 }

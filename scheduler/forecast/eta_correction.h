@@ -13,9 +13,8 @@
 
 namespace navtalk {
 
-// The factor after these promises, oldest first. Those without an outcome teach nothing. With `least` below 1 it may fall below 1, too,
-// where estimates are too long: half as fast, so that it settles there where nineteen in twenty hold.
-double eta_correction(std::span<const Promise> promises, double least = 1);
+// The factor after these promises, oldest first. Those without an outcome teach nothing.
+double eta_correction(std::span<const Promise> promises);
 
 // The same for the promises of the last day, without reading them again: each is read once, when its
 // outcome is known. What a run of promises does to the factor's logarithm is one function of it, kept

@@ -95,7 +95,7 @@ class JobWebhooks(unittest.TestCase):
         server = self.endpoint()
         variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
         command = [PROGRAM, "--json", "job", "submit", "--url", self.gateway.url, "--avatar", "ada", "--text", "Hi.", "--voice",
-                   "nobody", "--webhook"]
+                   "mb-nobody", "--webhook"]
         ran = subprocess.run([*command, "ftp://127.0.0.1/"], capture_output=True, text=True, env=variables, check=False,
                              timeout=PATIENCE_S)
         self.assertNotEqual(ran.returncode, 0)
@@ -105,7 +105,7 @@ class JobWebhooks(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         (told,) = eventually(lambda: server.of_job(json.loads(ran.stdout)), "the failure is told")
         self.assertEqual((told["type"], told["job"]["state"]), ("job.failed", "failed"))
-        self.assertIn("nobody", told["job"]["error"])
+        self.assertIn("mb-nobody", told["job"]["error"])
         self.assertIsNone(told["job"]["promised_at"])
 
     def test_a_job_that_is_over_for_long_is_forgotten_with_its_files(self):

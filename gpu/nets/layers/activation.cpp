@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "gpu/kernels/tokens.h"
-#include "gpu/nets/layers/device_rows.h"
 #include "gpu/nets/layers/format.h"
 
 namespace navtalk::nets {
@@ -17,7 +16,6 @@ at::Tensor gelu_of(const at::Tensor& x) {
 
 at::Tensor geglu_of(const at::Tensor& x) {
   const std::int64_t channels = x.size(2) / 2;
-  if (x.is_cuda()) return geglu_on_device(x);
   if (!has_kernels(x))
     return at::gelu(x.narrow(2, channels, channels)).mul_(x.narrow(2, 0, channels));
   at::Tensor y = at::empty({x.size(0), x.size(1), channels}, x.options());

@@ -22,21 +22,13 @@ kernels::Tokens tokens(const at::Tensor& x) {
   return {.data = x.const_data_ptr(), .image = x.stride(0), .row = x.stride(1)};
 }
 
-// libtorch has no fast kernel for heads as wide as the decoder's one; its products are fast. Scores are rounded to the net's format.
-constexpr std::int64_t k_widest_fused = 256;
-at::Tensor by_products(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-  const double scale = 1 / std::sqrt(static_cast<double>(q.size(2)));
-  const at::Tensor none = at::empty({1, 1, 1}, q.options());
-  const at::Tensor scores = at::baddbmm(none, q, k.transpose(1, 2), 0, scale);
-  return at::bmm(at::softmax(scores, 2), v);
-}
-
 }  // namespace
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      std::int64_t heads) {
   const std::int64_t width = q.size(2) / heads;
-  if (q.is_cuda() && heads == 1 && width > k_widest_fused) return by_products(q, k, v);
+  constexpr std::int64_t k_widest_fused = 256;
+  if (q.is_cuda() && heads == 1 && width > k_widest_fused) return attention_by_products(q, k, v);
   if (prefers_library(q, width)) {
     const auto split = [&](const at::Tensor& x) {
       return x.unflatten(2, {heads, width}).transpose(1, 2);
@@ -56,6 +48,13 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                       .keys = k.size(1),
                       .width = width});
   return y;
+}
+
+at::Tensor attention_by_products(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(2)));
+  const at::Tensor none = at::empty({1, 1, 1}, q.options());
+  const at::Tensor scores = at::baddbmm(none, q, k.transpose(1, 2), 0, scale);
+  return at::bmm(at::softmax(scores, 2), v);
 }
 
 at::Tensor to_tokens(const at::Tensor& map) { return map.permute({0, 2, 3, 1}).flatten(1, 2); }

@@ -254,14 +254,14 @@ at::Tensor Conv::then_plus(const at::Tensor& x, const at::Tensor& other) const {
 void Conv::add_product_to(at::Tensor& sum, const at::Tensor& x) const {
   const at::Tensor weight = weight_.get().flatten(1);
   const auto rows = [](const at::Tensor& map) { return map.permute({0, 2, 3, 1}).flatten(0, 2); };
-  NAVTALK_CHECK(sum.is_contiguous(at::MemoryFormat::ChannelsLast));
   at::Tensor into = rows(sum);
   into.addmm_(rows(x), weight.t());
 }
 
 void Conv::add_to(at::Tensor& sum, const at::Tensor& x) const {
   NAVTALK_CHECK(activation_ == Activation::none);
-  if (on_device_ && is_product_ && !bias_.defined()) return add_product_to(sum, x);
+  const bool within = sum.is_contiguous(at::MemoryFormat::ChannelsLast);
+  if (on_device_ && is_product_ && !bias_.defined() && within) return add_product_to(sum, x);
   if (is_own()) return own(x, &sum, sum);
   if (weight_.defined())
     on_device_ ? add_to_on_device(sum, by_library(x), bias_)

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
+#include "core/base/check.h"
 #include "gpu/kernels/device/row_ops.h"
 #include "gpu/nets/device_stream.h"
 
@@ -13,6 +14,7 @@ at::Tensor packed(const at::Tensor& x) {
   return x.dim() == 4 ? x.contiguous(at::MemoryFormat::ChannelsLast) : x.contiguous();
 }
 cuda::Format format_of_values(const at::Tensor& x) {
+  NAVTALK_CHECK(x.scalar_type() == at::kHalf || x.scalar_type() == at::kFloat);
   return x.scalar_type() == at::kHalf ? cuda::Format::fp16 : cuda::Format::fp32;
 }
 cuda::Rows rows_of(const at::Tensor& x) {
@@ -21,20 +23,24 @@ cuda::Rows rows_of(const at::Tensor& x) {
           .rows = channels == 0 ? 0 : x.numel() / channels,
           .channels = static_cast<int>(channels)};
 }
-const float* floats(const at::Tensor& x) {
-  return x.defined() ? x.const_data_ptr<float>() : nullptr;
+const float* floats(const at::Tensor& x, std::int64_t channels) {
+  if (!x.defined()) return nullptr;
+  NAVTALK_CHECK(x.numel() == channels);
+  return x.const_data_ptr<float>();
 }
 
 }  // namespace
 
 void add_on_device(at::Tensor& x, const at::Tensor& add, const at::Tensor& bias) {
   if (!add.defined() && !bias.defined()) return;
+  NAVTALK_CHECK(!add.defined() ||
+                (add.sizes() == x.sizes() && add.scalar_type() == x.scalar_type()));
   x = packed(x);
   const at::Tensor more = add.defined() ? packed(add) : add;
   const c10::DeviceGuard device(x.device());
   cuda::add_to_rows(rows_of(x), x.const_data_ptr(),
-                    more.defined() ? more.const_data_ptr() : nullptr, floats(bias),
-                    x.mutable_data_ptr(), stream_of(x.device()));
+                    more.defined() ? more.const_data_ptr() : nullptr,
+                    floats(bias, rows_of(x).channels), x.mutable_data_ptr(), stream_of(x.device()));
 }
 
 void add_to_on_device(at::Tensor& sum, const at::Tensor& x, const at::Tensor& bias) {
@@ -58,9 +64,9 @@ at::Tensor layer_norm_on_device(const at::Tensor& x, const at::Tensor& bias,
   const c10::DeviceGuard device(x.device());
   cuda::layer_norm(rows_of(whole),
                    {.x = whole.const_data_ptr(),
-                    .bias = floats(bias),
-                    .gamma = floats(gamma),
-                    .beta = floats(beta),
+                    .bias = floats(bias, whole.size(-1)),
+                    .gamma = floats(gamma, whole.size(-1)),
+                    .beta = floats(beta, whole.size(-1)),
                     .eps = eps,
                     .y = y.mutable_data_ptr()},
                    stream_of(x.device()));
@@ -78,7 +84,7 @@ at::Tensor interleave_on_device(const at::Tensor& phases, const at::Tensor& bias
                            .h = static_cast<int>(h),
                            .w = static_cast<int>(w),
                            .channels = static_cast<int>(channels)},
-                          whole.const_data_ptr(), floats(bias), y.mutable_data_ptr(),
+                          whole.const_data_ptr(), floats(bias, channels), y.mutable_data_ptr(),
                           stream_of(phases.device()));
   return y;
 }

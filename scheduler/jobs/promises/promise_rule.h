@@ -1,4 +1,4 @@
-// When a promised finish time changes, and how short promises may become. Pure.
+// When a promised finish time changes. Pure.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,6 @@ namespace navtalk {
 inline constexpr Duration k_least_delay = std::chrono::seconds(30);
 // A promise counts as due this long before its time: two steps of the division.
 inline constexpr Duration k_due_before = std::chrono::seconds(2);
-// The least eta_correction() of jobs, which estimates that are too long come to. Less of it broke one of five promises in a flood.
-inline constexpr double k_least_job_correction = 0.85;
 
 // The new time to announce when the estimate is later than the promised time. A promise that is due and
 // will be missed is always changed, so none is broken without a notice.

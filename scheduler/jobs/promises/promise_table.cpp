@@ -101,7 +101,7 @@ double promise_correction(Transaction& transaction) {
                         .actual = column::time(*rows, 2) - made_at});
   }
   std::reverse(promises.begin(), promises.end());
-  return eta_correction(promises, k_least_job_correction);
+  return eta_correction(promises);
 }
 
 }  // namespace navtalk

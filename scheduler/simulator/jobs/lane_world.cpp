@@ -391,7 +391,7 @@ void LaneWorld::finish(std::size_t index) {
                     .promised = job.first_promise - job.submitted_at,
                     .actual = now_ - job.submitted_at});
   const std::size_t kept = std::min(known_.size(), k_outcomes_learnt_from);
-  correction_ = eta_correction(std::span(known_).last(kept), k_least_job_correction);
+  correction_ = eta_correction(std::span(known_).last(kept));
 }
 
 void LaneWorld::plan_preemptions() {

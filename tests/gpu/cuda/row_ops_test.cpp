@@ -127,15 +127,22 @@ TEST_CASE("the LayerNorm kernel agrees with its twin, also of values with a bias
 
 TEST_CASE("the LayerNorm kernel stays exact where the mean is large") {
   NAVTALK_NEEDS_DEVICE();
-  const std::vector<float> x = scattered(600, 1, 10000.0F), ones(300, 1.0F), zeros(300, 0.0F);
-  std::vector<float> expected(600);
-  kernels::layer_norm(x.data(), expected.data(), kernels::Format::fp32, 2, 300, ones.data(),
+  const bool by_bias = GENERATE(true, false);
+  const std::vector<float> x = scattered(600, 1, by_bias ? 0 : 10000.0F), ones(300, 1.0F),
+                           zeros(300, 0.0F), bias(300, 10000.0F);
+  std::vector<float> expected(600), all = x;
+  for (float& value : all) value += by_bias ? 10000.0F : 0;
+  kernels::layer_norm(all.data(), expected.data(), kernels::Format::fp32, 2, 300, ones.data(),
                       zeros.data(), 1e-5F);
   const DeviceMemory from(tests::bytes_of(x)), gamma(tests::bytes_of(ones)),
-      beta(tests::bytes_of(zeros));
-  cuda::layer_norm(
-      {.format = Format::fp32, .rows = 2, .channels = 300},
-      {.x = from.data(), .gamma = floats(gamma), .beta = floats(beta), .y = from.data()}, nullptr);
+      beta(tests::bytes_of(zeros)), biases(tests::bytes_of(bias));
+  cuda::layer_norm({.format = Format::fp32, .rows = 2, .channels = 300},
+                   {.x = from.data(),
+                    .bias = by_bias ? floats(biases) : nullptr,
+                    .gamma = floats(gamma),
+                    .beta = floats(beta),
+                    .y = from.data()},
+                   nullptr);
   CHECK(tests::furthest_rounding(decoded(from.get(), Format::fp32), expected, 2e-3) <= 1);
 }
 

@@ -3,6 +3,7 @@
 import array
 import contextlib
 import ctypes
+import importlib.machinery
 import json
 import os
 import pathlib
@@ -190,6 +191,35 @@ class Tools(unittest.TestCase):
         while list(self.processes()):
             self.assertLess(time.monotonic(), deadline, "the gateway or its worker still runs")
             time.sleep(0.05)
+
+    def package(self, folder, name, lines, library=None):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text(lines)
+        if library:
+            (folder / name / library).touch()
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "top_level.txt").write_text(name + "\n")
+
+    def test_the_reference_takes_the_carried_packages_and_hides_what_they_were_not_made_with(self):
+        carried, own = self.folder / "carried", self.folder / "own"
+        for name in ("plain_one", "compiled_one", "for_another_python"):
+            library = {"compiled_one": "part" + importlib.machinery.EXTENSION_SUFFIXES[0],
+                       "for_another_python": "part.cpython-300-x86_64-linux-gnu.so"}.get(name)
+            self.package(carried, name, "place = 'carried'\n", library)
+            self.package(own, name, "place = 'own'\n")
+        self.package(own, "further_one", "raise RuntimeError\n")
+        program = """
+import importlib.util, sys
+import python_reference
+python_reference.take_along(sys.argv[1])
+import plain_one, compiled_one, for_another_python
+print(plain_one.place, compiled_one.place, for_another_python.place, importlib.util.find_spec("further_one"))
+"""
+        ran = subprocess.run([sys.executable, "-c", program, carried], stdout=subprocess.PIPE, text=True, check=True,
+                             env={**os.environ, "PYTHONPATH": f"{own}:{ROOT / 'bench'}"})
+        self.assertEqual(ran.stdout, "carried carried own None\n")
 
     def test_sessions_wait_for_the_gateway_report_and_end_it_with_its_worker(self):
         running = self.sessions("0")

@@ -98,8 +98,3 @@ T atomicAdd(T* at, T value) {
   *at = before + value;
   return before;
 }
-inline void __threadfence() {}
-template <class T>
-T __ldcg(const T* at) {
-  return *at;
-}
