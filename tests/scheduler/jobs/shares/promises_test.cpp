@@ -102,7 +102,7 @@ STORE_TEST("the time before a job's first frame is learnt apart where the worker
   NewJob long_one = new_job("ada");
   long_one.work = VideoMinutes(1000h);
   pool.jobs.submit(long_one, k_user, pool.jobs.now());
-  CHECK(pool.tenants.division().capacity.rate > 10 * learnt);
+  CHECK(pool.tenants.division().capacity.rate > 1.2 * learnt);
 }
 
 STORE_TEST("what is submitted later is promised for later, by the work ahead") {
