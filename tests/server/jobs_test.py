@@ -535,6 +535,19 @@ class Jobs(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertNotEqual(there.read_bytes(), b"old")
 
+    def test_an_output_that_is_no_file_is_refused_before_it_is_submitted(self):
+        folder = self.folder / "made"
+        (folder / "one.mp4").mkdir(parents=True)
+        (folder / "two.mp4").symlink_to(self.folder / "missing")
+        row = "ada,One.,{},64,5\n"
+        ran = self.submit_list(row.format("one.mp4"), "--output", str(folder), "--force")
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertIn("one.mp4 exists and is not a regular file: choose another output", ran.stderr)
+        ran = self.submit_list(row.format("two.mp4"), "--output", str(folder))
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertIn("two.mp4 exists: choose another output, or --force", ran.stderr)
+        self.assertEqual(self.submitted(), [])
+
     def test_the_status_of_a_job_has_its_promise_and_its_events(self):
         job = self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
         told = json.loads(self.navtalk("job", "status", job["id"]).stdout)
