@@ -64,6 +64,12 @@ class Answers(http.server.BaseHTTPRequestHandler):
             if self.path == "/slow":
                 self.wait()
             self.answer(200, self.server.speech)
+        elif self.path == "/v1/jobs/old":
+            job = {"id": "old", "state": "running", "video_minutes": 1.5, "progress": 0.25, "error": None}
+            self.answer(200, json.dumps(job).encode(), **{"Content-Type": "application/json"})
+        elif self.path == "/v1/jobs/old/events":
+            self.answer(200, b'id: 1\nevent: submit\ndata: {}\n\n', **{"Content-Type": "text/event-stream", "Content-Length": "1000"})
+            self.wait()
         else:
             self.answer(404, b"none")
 
@@ -556,6 +562,17 @@ class Jobs(unittest.TestCase):
         ran = subprocess.run([PROGRAM, "job", "status", job["id"], "--url", self.gateway.url], capture_output=True, text=True, check=True)
         self.assertIn("No finish time was promised.", ran.stdout)
         self.assertRegex(ran.stdout, r"finish +done")
+        status, body = self.gateway.ask("GET", f"/v1/jobs/{job['id']}/events", **{"Accept": "application/json, */*;q=0.1"})
+        self.assertEqual((status, json.loads(body)["events"]), (200, told["events"]))
+
+    def test_the_status_of_a_job_is_told_where_the_gateway_sends_its_events_as_a_stream_alone(self):
+        server = self.endpoint()
+        for form, told in (([], r"old +running +1.50 +25 %"), (["--json"], r'"events": ?null')):
+            ran = subprocess.run([PROGRAM, *form, "job", "status", "old", "--url", server.url], capture_output=True, text=True,
+                                 check=False, timeout=PATIENCE_S)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertRegex(ran.stdout, told)
+            self.assertIn("older version", ran.stderr)
 
     def test_who_interrupts_a_wait_is_told_that_the_jobs_go_on_and_how_to_wait_for_them(self):
         speech = self.folder / "speech.wav"
