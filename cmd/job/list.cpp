@@ -12,6 +12,7 @@
 #include "cmd/job/remote/job_client.h"
 #include "cmd/terminal/table.h"
 #include "core/base/error.h"
+#include "core/log/log.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
 
@@ -60,9 +61,10 @@ JobStore open_to_read(const std::filesystem::path& state) {
   return open_job_file(state);
 }
 
+// Empty also for what a gateway of an older version does not tell.
 std::string text_of(const nlohmann::json& job, const char* member) {
-  const auto& value = job.at(member);
-  return value.is_string() ? printable(value.get<std::string>()) : "";
+  const auto value = job.find(member);
+  return value != job.end() && value->is_string() ? printable(value->get<std::string>()) : "";
 }
 
 void print_remote(const nlohmann::json& jobs, Context& context) {
@@ -112,20 +114,31 @@ void print_events(const nlohmann::json& events, Context& context) {
   context.out.write(table({{"time"}, {"event"}, {"state"}, {"why"}}, rows, context.colour));
 }
 
+// The job was shown: what else is to be told of it may be missing.
+nlohmann::json events_or_null(JobClient& client, const std::string& id) {
+  try {
+    return client.events(id);
+  } catch (const Error& error) {
+    if (error.code() == Code::interrupted || error.code() == Code::terminated) throw;
+    log::warn("the events of the job are missing", {{"error", error.message()}});
+    return nullptr;
+  }
+}
+
 int status_remote(const StatusOptions& options, Context& context) {
   if (options.id.empty())
     throw Error(Code::usage, "name a job of the gateway: navtalk job status ID --url URL");
   JobClient client(options.gateway, context);
   nlohmann::json job = client.show(options.id);
-  nlohmann::json events = client.events(options.id);
   if (context.json) {
-    job["events"] = std::move(events);
+    job["events"] = events_or_null(client, options.id);
     context.out.json(job);
     return 0;
   }
   print_remote(nlohmann::json::array({job}), context);
   context.out.print("{}\n", promise_text(job));
-  print_events(events, context);
+  const nlohmann::json events = events_or_null(client, options.id);
+  if (!events.is_null()) print_events(events, context);
   return 0;
 }
 

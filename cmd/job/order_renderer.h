@@ -55,10 +55,10 @@ class OrderRenderer {
   const Make make_;
   Context& context_;
   std::optional<VideoRenderer> renderer_{};
+  std::chrono::steady_clock::time_point prepared_at_{};
   std::mutex telling_{};  // what follows, and the output
   Progress progress_{};
   std::chrono::steady_clock::time_point told_at_{};
-  std::chrono::steady_clock::time_point prepared_at_{};
 };
 
 }  // namespace navtalk::cmd

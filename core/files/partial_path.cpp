@@ -91,7 +91,25 @@ void remove_folder(const UniqueFd& parent, const std::string& name) {
   ::unlinkat(parent.value(), name.c_str(), AT_REMOVEDIR);
 }
 
+// What is there, of this mode, may not be replaced.
+void refuse_target(const PartialPath::Options& options, mode_t mode) {
+  const bool directory = options.kind == PartialPath::Kind::directory;
+  const std::string target = options.target.string();
+  if (directory ? !S_ISDIR(mode) : !S_ISREG(mode) && !S_ISLNK(mode))
+    throw Error(Code::invalid, target + " exists and is not a " +
+                                   (directory ? "folder" : "regular file") +
+                                   ": choose another output");
+  if (!options.overwrite)
+    throw Error(Code::invalid, target + " exists: choose another output, or --force");
+}
+
 }  // namespace
+
+void PartialPath::check_file(const fs::path& target, bool overwrite) {
+  const Options options{.target = without_trailing_slash(target), .overwrite = overwrite};
+  struct stat found = {};
+  if (::lstat(options.target.c_str(), &found) == 0) refuse_target(options, found.st_mode);
+}
 
 PartialPath::PartialPath(Options options) : options_(std::move(options)) {
   options_.target = without_trailing_slash(options_.target);
@@ -122,13 +140,7 @@ void PartialPath::check_target() const {
   // The link itself would be replaced, so a link counts as what it is.
   struct stat found = {};
   if (::fstatat(folder_.value(), name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return;
-  const mode_t mode = found.st_mode;
-  if (is_directory() ? !S_ISDIR(mode) : !S_ISREG(mode) && !S_ISLNK(mode))
-    throw Error(Code::invalid, target + " exists and is not a " +
-                                   (is_directory() ? "folder" : "regular file") +
-                                   ": choose another output");
-  if (!options_.overwrite)
-    throw Error(Code::invalid, target + " exists: choose another output, or --force");
+  refuse_target(options_, found.st_mode);
   if (is_directory() && !may_replace_folder())
     throw Error(Code::invalid, target + " holds other things than an earlier output: " +
                                    "remove it yourself, or choose another output");

@@ -31,6 +31,8 @@ class PartialPath {
   // when TARGET.partial is there and belongs to another user or can be written by one. While it is
   // partial, only its owner can write it.
   explicit PartialPath(Options options);
+  // Error{invalid} for a file that the constructor would refuse as a target. Makes nothing.
+  static void check_file(const std::filesystem::path& target, bool overwrite);
   ~PartialPath();
   PartialPath(PartialPath&& other) noexcept;
   PartialPath& operator=(PartialPath&&) = delete;

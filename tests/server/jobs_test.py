@@ -64,6 +64,12 @@ class Answers(http.server.BaseHTTPRequestHandler):
             if self.path == "/slow":
                 self.wait()
             self.answer(200, self.server.speech)
+        elif self.path == "/v1/jobs/old":
+            job = {"id": "old", "state": "running", "video_minutes": 1.5, "progress": 0.25, "error": None}
+            self.answer(200, json.dumps(job).encode(), **{"Content-Type": "application/json"})
+        elif self.path == "/v1/jobs/old/events":
+            self.answer(200, b'id: 1\nevent: submit\ndata: {}\n\n', **{"Content-Type": "text/event-stream", "Content-Length": "1000"})
+            self.wait()
         else:
             self.answer(404, b"none")
 
@@ -535,6 +541,19 @@ class Jobs(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertNotEqual(there.read_bytes(), b"old")
 
+    def test_an_output_that_is_no_file_is_refused_before_it_is_submitted(self):
+        folder = self.folder / "made"
+        (folder / "one.mp4").mkdir(parents=True)
+        (folder / "two.mp4").symlink_to(self.folder / "missing")
+        row = "ada,One.,{},64,5\n"
+        ran = self.submit_list(row.format("one.mp4"), "--output", str(folder), "--force")
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertIn("one.mp4 exists and is not a regular file: choose another output", ran.stderr)
+        ran = self.submit_list(row.format("two.mp4"), "--output", str(folder))
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        self.assertIn("two.mp4 exists: choose another output, or --force", ran.stderr)
+        self.assertEqual(self.submitted(), [])
+
     def test_the_status_of_a_job_has_its_promise_and_its_events(self):
         job = self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
         told = json.loads(self.navtalk("job", "status", job["id"]).stdout)
@@ -543,6 +562,17 @@ class Jobs(unittest.TestCase):
         ran = subprocess.run([PROGRAM, "job", "status", job["id"], "--url", self.gateway.url], capture_output=True, text=True, check=True)
         self.assertIn("No finish time was promised.", ran.stdout)
         self.assertRegex(ran.stdout, r"finish +done")
+        status, body = self.gateway.ask("GET", f"/v1/jobs/{job['id']}/events", **{"Accept": "application/json, */*;q=0.1"})
+        self.assertEqual((status, json.loads(body)["events"]), (200, told["events"]))
+
+    def test_the_status_of_a_job_is_told_where_the_gateway_sends_its_events_as_a_stream_alone(self):
+        server = self.endpoint()
+        for form, told in (([], r"old +running +1.50 +25 %"), (["--json"], r'"events": ?null')):
+            ran = subprocess.run([PROGRAM, *form, "job", "status", "old", "--url", server.url], capture_output=True, text=True,
+                                 check=False, timeout=PATIENCE_S)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertRegex(ran.stdout, told)
+            self.assertIn("older version", ran.stderr)
 
     def test_who_interrupts_a_wait_is_told_that_the_jobs_go_on_and_how_to_wait_for_them(self):
         speech = self.folder / "speech.wav"

@@ -84,13 +84,18 @@ JobClient::JobClient(const GatewayOptions& options, const Context& context)
                 url.authority() + " would get the API key in clear text: use an https:// URL");
 }
 
-HttpAnswer JobClient::ask(HttpRequest request) {
+HttpResult JobClient::send(HttpRequest request) {
   request.url = url_ + request.url;
   if (!key_.empty()) request.headers.emplace_back("Authorization", "Bearer " + key_);
+  HttpResult result = client_.send(request, stop_);
+  throw_if_stopped(stop_);
+  return result;
+}
+
+HttpAnswer JobClient::ask(const HttpRequest& request) {
   auto wait = std::chrono::milliseconds(k_first_pause);
   for (int tries = 1;; ++tries, wait *= 2) {
-    HttpResult result = client_.send(request, stop_);
-    throw_if_stopped(stop_);
+    HttpResult result = send(request);
     if (!is_for_later(result) || tries == k_tries) {
       if (auto* answer = std::get_if<HttpAnswer>(&result)) return std::move(*answer);
       throw Error(Code::failed, std::get<HttpFault>(result).message);
@@ -99,8 +104,8 @@ HttpAnswer JobClient::ask(HttpRequest request) {
   }
 }
 
-nlohmann::json JobClient::ask_for_json(HttpRequest request) {
-  const HttpAnswer answer = ask(std::move(request));
+nlohmann::json JobClient::ask_for_json(const HttpRequest& request) {
+  const HttpAnswer answer = ask(request);
   if (answer.status / 100 != 2) throw refusal(answer);
   nlohmann::json body = nlohmann::json::parse(answer.body, nullptr, false);
   if (!body.is_object())
@@ -130,7 +135,7 @@ nlohmann::json JobClient::submit(const nlohmann::json& job, const std::string& a
     request.body += audio;
     request.body += "\r\n--" + boundary + "--\r\n";
   }
-  return ask_for_json(std::move(request));
+  return ask_for_json(request);
 }
 
 nlohmann::json JobClient::show(const std::string& id) {
@@ -138,9 +143,25 @@ nlohmann::json JobClient::show(const std::string& id) {
 }
 
 nlohmann::json JobClient::events(const std::string& id) {
-  return ask_for_json({.url = "/v1/jobs/" + percent_encoded(id) + "/events",
-                       .headers = {{"Accept", "application/json"}}})
-      .at("events");
+  bool lists = true;
+  std::string text;
+  // A stream of events has no end while the job runs.
+  const auto take = [&](const HttpAnswer& head, std::string_view bytes) {
+    lists = head.header("content-type").value_or("").starts_with("application/json");
+    text += bytes;
+    return lists;
+  };
+  HttpRequest request{.url = "/v1/jobs/" + percent_encoded(id) + "/events",
+                      .headers = {{"Accept", "application/json"}},
+                      .on_body = take};
+  HttpResult result = send(request);
+  const auto* answer = std::get_if<HttpAnswer>(&result);
+  if (answer != nullptr && answer->status / 100 != 2) throw refusal(*answer);
+  if (answer == nullptr && lists) throw Error(Code::failed, std::get<HttpFault>(result).message);
+  const nlohmann::json body = nlohmann::json::parse(text, nullptr, false);
+  if (!body.is_object() || !body.contains("events"))
+    throw Error(Code::failed, "a gateway of an older version lists no events");
+  return body["events"];
 }
 
 nlohmann::json JobClient::list(const std::string& query) {

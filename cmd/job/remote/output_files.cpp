@@ -5,6 +5,7 @@
 #include <map>
 #include <system_error>
 
+#include "core/files/partial_path.h"
 #include "core/text/printable.h"
 
 namespace navtalk::cmd {
@@ -61,9 +62,7 @@ void choose_output_files(std::vector<WantedVideo>& videos, const fs::path& outpu
       if (!fresh)
         throw Error(Code::invalid, fmt::format("{} is the output of {} already",
                                                printable(video.output.native()), at->second));
-      if (!force && fs::exists(video.output, none))
-        throw Error(Code::invalid, printable(video.output.native()) +
-                                       " exists: choose another output, or --force");
+      PartialPath::check_file(video.output, force);
     } catch (const Error& error) {
       video.error = error;
     }

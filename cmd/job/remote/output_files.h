@@ -11,7 +11,7 @@ namespace navtalk::cmd {
 // Makes each video's `output` the file that it is written to; empty where it is not fetched. `output`
 // is the file of the one video, or the folder of several, which is made with those that rows name in
 // it. A video whose folder does not exist, whose file is that of an earlier video, or whose file exists
-// although it may not be replaced (`force`), gets an error. Error{failed} where the folder cannot be made.
+// although it may not be replaced (without `force`, or as it is a folder or a device), gets an error. Error{failed} where the folder cannot be made.
 void choose_output_files(std::vector<WantedVideo>& videos, const std::filesystem::path& output,
                          bool force);
 

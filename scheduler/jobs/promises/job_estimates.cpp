@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/job_table.h"
 #include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/shares/division.h"
 #include "scheduler/store/columns.h"
@@ -60,17 +61,17 @@ std::optional<JobEstimate> answer(const FinishQuestion& question, TimePoint now)
                      .position = question.jobs_ahead + 1};
 }
 
-// What is left of a job that somebody renders, as long as reports say nothing newer. Behind a finished segment
-// nothing is to be prepared.
+// What is left of a job that somebody renders, as long as reports say nothing newer. Who has finished a segment
+// of it since the claim has nothing to prepare any more.
 struct Left {
   VideoMinutes work{};
   double overhead = 0;  // minutes
 };
-Left left_of(const Job& job, const BatchCapacity& capacity, TimePoint now) {
+Left left_of(Transaction& t, const Job& job, const BatchCapacity& capacity, TimePoint now) {
   Left left{.work = job.work - job.finished, .overhead = capacity.overhead};
-  if (job.state == JobState::running && now > job.changed_at) {
-    const double passed = in_seconds(now - job.changed_at) / 60;
-    if (job.segments > 0) left.overhead = 0;
+  if (job.state == JobState::running) {
+    const double passed = std::max(0.0, in_seconds(now - job.changed_at) / 60);
+    if (job.segments > 0 && segment_since_claim(t, job)) left.overhead = 0;
     const double rendering = std::max(0.0, passed - left.overhead);
     left.overhead = std::max(0.0, left.overhead - passed);
     left.work = left.work - VideoMinutes(from_seconds(60 * rendering * capacity.rate_of_frames()));
@@ -112,7 +113,7 @@ std::optional<JobEstimate> estimate(TenantStore& store, const TenantId& tenant, 
 std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division& division,
                                        const Job& job, CountFrom from, TimePoint now) {
   if (is_final(job.state)) return std::nullopt;
-  const Left left = left_of(job, division.capacity, now);
+  const Left left = left_of(transaction, job, division.capacity, now);
   FinishQuestion question{
       .work = left.work,
       .rate = division.capacity.rate_of_frames(),

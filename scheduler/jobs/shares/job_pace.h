@@ -15,7 +15,9 @@ struct JobPace {
   double rate =
       0;  // video-minutes a minute, all the time of the jobs counted; 0: nothing was learnt
   VideoMinutes measured{};  // work of the jobs of which that was learnt, the latest ones above all
-  // Of jobs whose worker told how long it rendered: the rate of that, and what each took beside it.
+  VideoMinutes
+      told{};  // the part of it that is work of jobs whose worker told how long it rendered
+  // Of those jobs: the rate of that, and what each took beside it.
   double render_rate = 0;
   Duration overhead{};
   int overheads = 0;  // the number of jobs of which the overhead is the mean
@@ -23,7 +25,15 @@ struct JobPace {
   // A job that took so long from its only claim to its end; `rendering` is of that.
   void learn(VideoMinutes work, Duration took, std::optional<Duration> rendering);
 
+  // What is to be expected of a job by all that was learnt: work whose worker told nothing counts with `rate` and
+  // no overhead, so that the first job whose worker tells does not speak for all before it.
+  double expected_render_rate() const;  // video-minutes a minute; 0: no worker told
+  double expected_overhead() const;     // minutes
+
   friend bool operator==(const JobPace&, const JobPace&) = default;
+
+ private:
+  double part_told() const;
 };
 
 }  // namespace navtalk

@@ -60,12 +60,13 @@ void write_terms(Transaction& transaction, const TenantId& tenant, const TenantT
 LaneRow read_lane(Transaction& transaction) {
   const auto rows = transaction.db.query(
       "SELECT gpus, rate, rates, seen_event, seen_promise, divided_at, render_rate, overhead, "
-      "overheads FROM job_lane WHERE id = 1",
+      "overheads, told FROM job_lane WHERE id = 1",
       {});
   if (!rows->next()) return {};
   return {.gpus = rows->real(0),
           .pace = {.rate = rows->real(1),
                    .measured = VideoMinutes(column::duration(*rows, 2)),
+                   .told = VideoMinutes(column::duration(*rows, 9)),
                    .render_rate = rows->real(6),
                    .overhead = column::duration(*rows, 7),
                    .overheads = column::number<int>(*rows, 8)},
@@ -77,10 +78,12 @@ LaneRow read_lane(Transaction& transaction) {
 void write_lane(Transaction& transaction, const LaneRow& lane) {
   transaction.db.run(
       "UPDATE job_lane SET gpus = $1, rate = $2, rates = $3, seen_event = $4, seen_promise "
-      "= $5, divided_at = $6, render_rate = $7, overhead = $8, overheads = $9 WHERE id = 1",
+      "= $5, divided_at = $6, render_rate = $7, overhead = $8, overheads = $9, told = $10 WHERE id "
+      "= 1",
       {lane.gpus, lane.pace.rate, column::of(lane.pace.measured.audio()), lane.seen_event,
        lane.seen_promise, column::of(lane.divided_at), lane.pace.render_rate,
-       column::of(lane.pace.overhead), column::of(lane.pace.overheads)});
+       column::of(lane.pace.overhead), column::of(lane.pace.overheads),
+       column::of(lane.pace.told.audio())});
 }
 
 BatchCapacity capacity_of(const LaneRow& lane, std::span<const TenantLine> lines) {
@@ -92,8 +95,8 @@ BatchCapacity capacity_of(const LaneRow& lane, std::span<const TenantLine> lines
   }
   const BatchCapacity learnt{.gpus = lane.gpus,
                              .rate = lane.pace.rate,
-                             .render_rate = lane.pace.render_rate,
-                             .overhead = in_seconds(lane.pace.overhead) / 60};
+                             .render_rate = lane.pace.expected_render_rate(),
+                             .overhead = lane.pace.expected_overhead()};
   return learnt.with_jobs(jobs, work);
 }
 

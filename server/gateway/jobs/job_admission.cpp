@@ -115,10 +115,11 @@ asio::awaitable<std::optional<Response>> JobAdmission::measure_text(JobRequest& 
 asio::awaitable<std::optional<Response>> JobAdmission::probed(JobRequest& asked, Probing work) {
   const std::shared_ptr<void> probe = begin(probes_, asked.job.spec.tenant, k_most_probes);
   if (!probe)
-    co_return too_many("as many recordings of yours are being judged as may be at once, which is " +
-                       std::to_string(k_most_probes) + ": try again");
+    co_return too_many(
+        "as many recordings and texts of yours are being measured as may be at once, which is " +
+        std::to_string(k_most_probes) + ": try again");
   if (total(probes_) > k_probe_threads + k_most_waiting_probes)
-    co_return unavailable("too many recordings wait to be judged: try again later");
+    co_return unavailable("too many recordings and texts wait to be measured: try again later");
   std::string failed;
   try {
     const std::optional<double> seconds = co_await parts_.probes.run(work);

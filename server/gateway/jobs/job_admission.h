@@ -21,7 +21,7 @@ Response unavailable(const std::string& why);
 
 class JobAdmission {
  public:
-  // A tenant has two recordings judged at once, so that no tenant alone occupies the threads.
+  // A tenant has two recordings and texts measured at once, so that no tenant alone occupies the threads.
   static constexpr int k_probe_threads = 4;
   // A tenant has two audio_urls fetched at once, and only one while half of the threads wait for servers: however slow
   // their servers are, four tenants hold up to eight threads, eight up to twelve, and twelve may hold all.

@@ -311,7 +311,7 @@ asio::awaitable<Response> JobApi::events(const Request& request) {
   const Job& job = std::get<Job>(found);
   const std::int64_t after =
       parse_number<std::int64_t>(request.header("last-event-id").value_or("0")).value_or(0);
-  if (request.header("accept").value_or("") == "application/json")
+  if (request.header("accept").value_or("").find("application/json") != std::string::npos)
     co_return co_await events_so_far(job.id, after);
   const auto events = std::make_shared<JobEvents>(parts_.store, parts_.dispatcher,
                                                   parts_.store_threads, job.id, after);

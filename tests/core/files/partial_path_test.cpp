@@ -73,6 +73,31 @@ TEST_CASE("an existing file is kept unless it may be overwritten, and until comm
   CHECK(names(folder.path()) == Names{"out.mp4"});
 }
 
+TEST_CASE("what is refused as a target is refused by the check before, and nothing else") {
+  const ScratchFolder folder;
+  put(folder / "there.mp4", "old");
+  fs::create_directory(folder / "folder.mp4");
+  fs::create_symlink(folder / "missing", folder / "link.mp4");
+  const auto refusal = [&](auto&& make) -> std::string {
+    try {
+      make();
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "";
+  };
+  for (const std::string name : {"there.mp4", "folder.mp4", "folder.mp4/", "link.mp4", "new.mp4"}) {
+    for (const bool overwrite : {false, true}) {
+      CAPTURE(name, overwrite);
+      const fs::path target = folder / name;
+      const std::string early = refusal([&] { PartialPath::check_file(target, overwrite); });
+      CHECK(early.empty() == (name == "new.mp4" || (overwrite && name.front() != 'f')));
+      CHECK(early == refusal([&] { PartialPath({.target = target, .overwrite = overwrite}); }));
+    }
+  }
+  CHECK(names(folder.path()) == Names{"folder.mp4", "link.mp4", "there.mp4"});
+}
+
 TEST_CASE("a target that appears during the work is not overwritten") {
   const ScratchFolder folder;
   PartialPath output({.target = folder / "out.mp4"});

@@ -61,6 +61,32 @@ TEST_CASE("what PostgreSQL says is one readable line") {
   readable(test::error_of([&] { PostgresConnection another(url); }));
 }
 
+TEST_CASE(
+    "what PostgreSQL says against a kept change is thrown by the next query, and nothing is kept") {
+  if (!PostgresPlace::there()) return;
+  const PostgresPlace place;
+  const auto backend = StoreBackend::open(place.url());
+  bool later = false;
+  test::expect_error(Code::failed, {"division by zero"}, [&] {
+    backend->write(Durability::durable, [&](Transaction& t) {
+      t.db.run("UPDATE job_lane SET gpus = $1 WHERE id = 1", {7.0});
+      t.db.run("UPDATE job_lane SET rate = 1 / (id - 1) WHERE id = $1", {std::int64_t{1}});
+      later = true;
+      t.db.query("SELECT gpus FROM job_lane WHERE id = 1", {});
+      FAIL("the query says nothing");
+    });
+  });
+  CHECK(later);
+  PostgresConnection db(place.url());
+  CHECK(number(db, "SELECT COUNT(*) FROM job_lane") == 1);
+  CHECK(number(db, "SELECT COUNT(*) FROM job_lane WHERE gpus = 7") == 0);
+  // The connection goes on.
+  backend->write(Durability::durable, [](Transaction& t) {
+    t.db.run("UPDATE job_lane SET gpus = $1 WHERE id = 1", {8.0});
+  });
+  CHECK(number(db, "SELECT COUNT(*) FROM job_lane WHERE gpus = 8") == 1);
+}
+
 TEST_CASE("a PostgreSQL server that stops is an error until it is back") {
   if (!PostgresPlace::there()) return;
   PostgresServer server;

@@ -1,4 +1,6 @@
 -- What a GPU renders in a minute behind a job's first frame, and what each job takes beside that (microseconds, in the mean of so many).
+-- `told` is the work (microseconds) of which that was learnt, as `rates` is that of all.
 ALTER TABLE job_lane ADD COLUMN render_rate DOUBLE PRECISION NOT NULL DEFAULT 0;
 ALTER TABLE job_lane ADD COLUMN overhead BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE job_lane ADD COLUMN overheads BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE job_lane ADD COLUMN told BIGINT NOT NULL DEFAULT 0;

@@ -146,6 +146,23 @@ TEST_CASE("after short jobs alone a long one is expected by what its length take
   CHECK(untold.rate > pace.rate);
 }
 
+TEST_CASE("jobs whose worker tells nothing do not slow what is learnt from those that tell") {
+  JobPace pace;
+  for (int i = 0; i < 100; ++i) pace.learn(VideoMinutes(1min), 90s, {});
+  CHECK(pace.expected_render_rate() == 0);
+  CHECK(pace.expected_overhead() == 0);
+  // The first renders slowly, and its avatar is prepared.
+  pace.learn(VideoMinutes(1min), 600s, 300s);
+  CHECK(pace.render_rate == Approx(0.2));
+  CHECK(pace.expected_render_rate() > 0.4);
+  CHECK(pace.expected_overhead() < 0.5);
+  for (int i = 0; i < 3; ++i) pace.learn(VideoMinutes(1min), 90s, 30s);
+  CHECK(pace.render_rate > 0.6);  // a minute each in 300, 30, 30 and 30 s
+  for (int i = 0; i < 100; ++i) pace.learn(VideoMinutes(1min), 90s, 30s);
+  CHECK(pace.expected_render_rate() == Approx(2).epsilon(0.05));
+  CHECK(pace.expected_overhead() == Approx(1).epsilon(0.05));
+}
+
 TEST_CASE("the first job's start of a renderer is forgotten by twenty jobs that find it there") {
   JobPace pace;
   pace.learn(VideoMinutes(1min), 120s, 60s);

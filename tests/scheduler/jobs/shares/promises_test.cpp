@@ -1,5 +1,6 @@
 // Promised finish times in the store: estimated, kept, changed with an event, scored; on both databases.
 #include "scheduler/jobs/promises/job_estimates.h"
+#include "scheduler/jobs/shares/share_tables.h"
 #include "tests/scheduler/jobs/job_contract.h"
 
 using namespace navtalk;
@@ -102,7 +103,7 @@ STORE_TEST("the time before a job's first frame is learnt apart where the worker
   NewJob long_one = new_job("ada");
   long_one.work = VideoMinutes(1000h);
   pool.jobs.submit(long_one, k_user, pool.jobs.now());
-  CHECK(pool.tenants.division().capacity.rate > 10 * learnt);
+  CHECK(pool.tenants.division().capacity.rate > 1.2 * learnt);
 }
 
 STORE_TEST("what is submitted later is promised for later, by the work ahead") {
@@ -172,6 +173,42 @@ STORE_TEST("a released job is behind what was released before it, whoever's that
     return pool.tenants.outlook_of(id, CountFrom::front, pool.jobs.now()).estimate->expected;
   };
   CHECK(expected(second) > expected(first));
+}
+
+STORE_TEST("a job that is claimed again needs its time before its first frame again") {
+  const TestType place;
+  PromisedPool pool(place);
+  StoreBackend::open(place.url())->write(Durability::durable, [](Transaction& t) {
+    const VideoMinutes work(100min);
+    write_lane(t, {.gpus = 1,
+                   .pace = {.rate = 1,
+                            .measured = work,
+                            .told = work,
+                            .render_rate = 1,
+                            .overhead = 10min,
+                            .overheads = 1}});
+  });
+  NewJob job = new_job("ada");
+  job.work = VideoMinutes(60min);
+  const JobId id = add_job(pool.jobs, job).id;
+  const auto expected = [&] {
+    const TimePoint now = found(pool.jobs, id).changed_at;
+    return pool.tenants.outlook_of(id, CountFrom::front, now).estimate->expected;
+  };
+  const auto finish_segment = [&](const Job& running, int index) {
+    pool.jobs.finish_segment(lease_of(running),
+                             {.index = index, .work = VideoMinutes(1min), .result = "{}"},
+                             pool.jobs.now());
+  };
+  const Job first = claimed(pool.jobs, pool.jobs.now());
+  CHECK(expected() == 70min);
+  finish_segment(first, 0);
+  CHECK(expected() == 59min);
+  pool.jobs.requeue_of("w", k_lane, pool.jobs.now());
+  const Job second = claimed(pool.jobs, pool.jobs.now());
+  CHECK(expected() == 69min);
+  finish_segment(second, 1);
+  CHECK(expected() == 58min);
 }
 
 STORE_TEST("a promise that is due is changed with an event, and a second turn changes nothing") {

@@ -262,6 +262,21 @@ STORE_TEST(
   CHECK_FALSE(jobs.claim("w", by_shares(), std::nullopt));
 }
 
+STORE_TEST("a tenant whose released jobs are counted but not there is passed over") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  StoreBackend::open(place.url())->write(Durability::durable, [](Transaction& t) {
+    t.db.run("INSERT INTO job_totals (tenant, state, jobs, work) VALUES ($1, 1, 1, 60000000)",
+             {"a"});
+  });
+  CHECK_FALSE(jobs.claim("w", by_shares(), std::nullopt));
+  release_for(jobs, "b", 1, 1min);
+  const auto job = jobs.claim("w", by_shares(), std::nullopt);
+  REQUIRE(job);
+  CHECK(job->spec.tenant.text == "b");
+  CHECK_FALSE(jobs.claim("w", by_shares(), std::nullopt));
+}
+
 STORE_TEST("a tenant whose jobs all wait for their next try is passed over") {
   const TestType place;
   JobStore jobs = open_jobs(place, {.first_delay = 1h});

@@ -122,6 +122,7 @@ TEST_CASE("a tenant has two recordings judged at once, and leaves threads to oth
   submissions.wait_for(1);
   CHECK(submissions.refusals()[0].status == 429);
   CHECK(says_when(submissions.refusals()[0]));
+  CHECK_THAT(submissions.refusals()[0].body, Catch::Contains("recordings and texts of yours"));
   submissions.stop_and_wait();
   CHECK(submissions.with(429) == 1);
   CHECK(submissions.with(503) == 4);
@@ -135,7 +136,7 @@ TEST_CASE("sixteen recordings wait to be judged, and more are refused for now") 
   const Response refusal = submissions.refusals()[0];
   CHECK(refusal.status == 503);
   CHECK(says_when(refusal));
-  CHECK_THAT(refusal.body, Catch::Contains("too many recordings"));
+  CHECK_THAT(refusal.body, Catch::Contains("too many recordings and texts"));
   // Those that wait start no process any more.
   const auto before = std::chrono::steady_clock::now();
   submissions.stop_and_wait();
