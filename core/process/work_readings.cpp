@@ -16,6 +16,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds k_least = std::chrono::milliseconds(1);
+constexpr std::uint64_t k_least_bytes = 512;  // the readings themselves may differ by a few
 
 nanoseconds time_of(clockid_t clock) {
   timespec used{};
@@ -68,16 +69,17 @@ bool differs(nanoseconds before, nanoseconds now) {
 
 bool got_on(const WorkReadings& before, const WorkReadings& now) {
   return differs(before.used, now.used) || differs(before.queued, now.queued) ||
-         before.bytes != now.bytes || before.faults != now.faults;
+         now.bytes - before.bytes >= k_least_bytes || before.faults != now.faults;
 }
 
 WorkMeter::WorkMeter() : thread_(::gettid()) {}
 
 WorkReadings WorkMeter::read() const {
   const std::string folder = "/proc/self/task/" + std::to_string(thread_);
+  const std::uint64_t own = transferred("/proc/thread-self");
   WorkReadings sum{.used = time_of(CLOCK_PROCESS_CPUTIME_ID) - time_of(CLOCK_THREAD_CPUTIME_ID),
                    .queued = scheduled(folder).queued,
-                   .bytes = transferred(folder),
+                   .bytes = transferred("/proc/self") - own,
                    .faults = pages_from_disk()};
   std::istringstream children = text_of(folder + "/children");
   for (std::string child; children >> child;) {

@@ -22,7 +22,7 @@ struct WorkReadings {
 };
 
 // Between two readings that are about a second apart. A program that has ended counts no more, which is a change as well.
-// Less than a millisecond is what threads take that only wait.
+// Less than a millisecond, or than 512 bytes, is what threads take that only wait.
 bool got_on(const WorkReadings& before, const WorkReadings& now);
 
 // Stateless.
@@ -31,8 +31,8 @@ class WorkMeter {
   // Of the thread that makes it.
   WorkMeter();
 
-  // On another thread of that process: what the process has used without the calling thread, and what the thread that made
-  // it, and the programs that it waits for, were queued for and have transferred. What the system does not tell counts as 0.
+  // On another thread of that process: what the process has used and transferred without the calling thread, how long the
+  // thread that made it was queued, and both times of the programs that it waits for. What the system does not tell counts as 0.
   WorkReadings read() const;
 
  private:

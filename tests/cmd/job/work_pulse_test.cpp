@@ -70,8 +70,8 @@ TEST_CASE("work is told of while it gets on, and not while it stands still") {
                      {.used = 105ms},
                      {.used = 105'500us},
                      {.used = 105'500us, .queued = 5ms},
-                     {.used = 105'500us, .queued = 5ms, .bytes = 1},
-                     {.used = 105'500us, .queued = 5ms, .bytes = 1, .faults = 1}});
+                     {.used = 105'500us, .queued = 5ms, .bytes = 1000},
+                     {.used = 105'500us, .queued = 5ms, .bytes = 1000, .faults = 1}});
   WorkPulse pulse(readings.options());
   pulse.begin();
   REQUIRE(readings.reaches(20));
