@@ -54,15 +54,37 @@ void wait_recorded(int segment) {
 
 }  // namespace
 
+OrderRenderer::OrderRenderer(const InferOptions& how, Make make, Context& context,
+                             std::chrono::nanoseconds look_every)
+    : how_(how),
+      make_(std::move(make)),
+      context_(context),
+      pulse_({.read = [meter = WorkMeter()] { return meter.read(); },
+              .tell = [this] { tell_waiting(); },
+              .look_every = look_every}) {}
+
 void OrderRenderer::tell_waiting() {
   const std::lock_guard lock(telling_);
   repeat_progress();
 }
 
 void OrderRenderer::render(const JobOrder& order) {
+  {
+    const std::lock_guard lock(telling_);
+    progress_ = {};
+  }
+  pulse_.begin();
+  const auto rest = [](WorkPulse* pulse) { pulse->rest(); };
+  const std::unique_ptr<WorkPulse, decltype(rest)> until_over(&pulse_, rest);
+  obey(order);
+}
+
+void OrderRenderer::obey(const JobOrder& order) {
   try {
     const InferOptions options = read_order(order);
+    pulse_.begin();
     ours([&] { renderer().load(); });
+    pulse_.begin();
     const FinishedVideo video = rendered(options, steps_of(order));
     const std::chrono::duration<double> rendering = std::chrono::steady_clock::now() - prepared_at_;
     tell({{"event", "done"},
@@ -153,7 +175,10 @@ FinishedVideo OrderRenderer::rendered(const InferOptions& options,
 }
 
 VideoRenderer::Steps OrderRenderer::steps_of(const JobOrder& order) {
-  const auto progress = [this](std::int64_t done, std::int64_t of) { tell_progress({done, of}); };
+  const auto progress = [this](std::int64_t done, std::int64_t of) {
+    pulse_.rest();
+    tell_progress({done, of});
+  };
   const auto finished = [this, waits = order.waits](const FinishedSegment& segment) {
     tell({{"event", "segment"},
           {"index", segment.index},

@@ -13,21 +13,24 @@
 
 #include "cmd/context.h"
 #include "cmd/infer/video_renderer.h"
+#include "cmd/job/work_pulse.h"
 #include "core/base/error.h"
+#include "core/process/work_readings.h"
 #include "server/protocol/job_order.h"
 
 namespace navtalk::cmd {
 
-// One thread, apart from tell_waiting().
+// One thread, which makes it, apart from tell_waiting().
 class OrderRenderer {
  public:
   // Nets of its own, on the device that `how` names or on the CPU. One at a time.
   using Make = std::function<VideoRenderer(const InferOptions& how)>;
 
-  OrderRenderer(const InferOptions& how, Make make, Context& context)
-      : how_(how), make_(std::move(make)), context_(context) {}
+  // `look_every`: how often the worker hears of work without pictures, such as loading a model, if it gets on.
+  OrderRenderer(const InferOptions& how, Make make, Context& context,
+                std::chrono::nanoseconds look_every = std::chrono::seconds(1));
 
-  // Sessions go first: nothing was drawn for a second. On any thread.
+  // Sessions go first, or work without pictures gets on: nothing was drawn for a second. On any thread.
   void tell_waiting();
 
   // Tells the worker how it went. Throws where no other order can be rendered here: DeviceLost, which is told as well, and a stop.
@@ -38,6 +41,7 @@ class OrderRenderer {
     std::int64_t done = 0, of = 0;  // frames
   };
 
+  void obey(const server::JobOrder& order);
   VideoRenderer& renderer();
   InferOptions read_order(const server::JobOrder& order);
   InferOptions options_of(const server::JobOrder& order);
@@ -59,6 +63,7 @@ class OrderRenderer {
   std::mutex telling_{};  // what follows, and the output
   Progress progress_{};
   std::chrono::steady_clock::time_point told_at_{};
+  WorkPulse pulse_;  // from the order to the first picture
 };
 
 }  // namespace navtalk::cmd

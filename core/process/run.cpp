@@ -144,6 +144,9 @@ std::optional<RunResult> run_program(const Run& run, const std::stop_token& stop
   setup.give(output, STDOUT_FILENO);
   setup.give(errors, STDERR_FILENO);
   if (run.extra != nullptr) setup.give(*run.extra, k_extra);
+  // Sockets of other libraries may lack close-on-exec, and the program may be one that reads what strangers sent.
+  const int first_other = run.extra != nullptr ? k_extra + 1 : k_extra;
+  ::posix_spawn_file_actions_addclosefrom_np(&setup.actions, first_other);
 
   std::vector<std::string> words = run.command;
   std::vector<std::string> own = run.environment.value_or(std::vector<std::string>());

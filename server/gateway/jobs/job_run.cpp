@@ -23,8 +23,8 @@ using Clock = Signal::Clock;
 
 namespace {
 
-// A worker that renders says so every second. Loading its models may take longer.
-constexpr auto k_report_timeout = 25s, k_first_report_timeout = 180s;
+// Before a worker tells of progress it brings the job's files to its disk. One of an earlier version also loads its model.
+constexpr auto k_first_report_timeout = 180s;
 constexpr auto k_idle_timeout = 20s;
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
@@ -171,7 +171,7 @@ asio::awaitable<bool> JobRun::send_job(WebSocket& worker, Frame& start,
 }
 
 asio::awaitable<std::optional<Frame>> JobRun::next_frame(WebSocket& worker) {
-  const auto patience = rendering_ ? k_report_timeout : k_first_report_timeout;
+  const Duration patience = rendering_ ? parts_.report_timeout : k_first_report_timeout;
   listens_ = true;
   while (!leave_.due()) {
     if (std::optional<Frame> frame = worker.poll()) {

@@ -43,6 +43,8 @@ class JobRun {
     Duration store_patience = std::chrono::seconds(25);  // less than a lease lasts
     // A worker that renders and has not reported for so long has missed a heartbeat.
     Duration heartbeat = std::chrono::seconds(5);
+    // One that has not for so long does not do it: it tells of progress each second, also while it loads its model.
+    Duration report_timeout = std::chrono::seconds(25);
   };
   // What became of it on this slot; the store has it already.
   enum class End : std::uint8_t {

@@ -75,6 +75,9 @@ class Spawn {
     ::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     if (faces >= 0) ::posix_spawn_file_actions_adddup2(&actions_, faces, k_faces_descriptor);
+    // Asio's sockets are not closed on exec: the child would keep connections open that the worker has closed.
+    const int own = faces >= 0 ? k_faces_descriptor + 1 : STDERR_FILENO + 1;
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, own);
     std::vector<std::string> words = command;
     std::vector<std::string> variables = environment_without(k_not_passed_on);
     const std::vector<char*> arguments = pointers_to(words);

@@ -81,7 +81,10 @@ asio::awaitable<void> WorkerJob::render() {
   const bool whole = co_await receive_files(start);
   if (!whole) co_return;
   order(start);
-  co_await follow();
+  // From now on the gateway hears of the job while there is progress, also while the process loads its model.
+  const nlohmann::json begun = {{"type", job_frame::progress}, {"done", 0}, {"of", 0}};
+  const bool open = co_await send(begun);
+  if (open) co_await follow();
 }
 
 asio::awaitable<JobStart> WorkerJob::receive_start() {

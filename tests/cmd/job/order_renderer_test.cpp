@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <ctime>
 #include <fstream>
 
 #include "cmd/failure.h"
@@ -14,6 +16,7 @@
 
 using namespace navtalk;
 using namespace navtalk::cmd;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -26,12 +29,14 @@ class Orders {
   }
 
   // What was printed, and what render() threw.
-  std::string render(const std::function<void()>& work, std::exception_ptr& thrown) {
+  std::string render(
+      const std::function<void()>& work, std::exception_ptr& thrown,
+      const std::function<void()>& load = [] {}) {
     return tests::printed(true, [&](Context& context) {
       context.config.avatars.path = folder_.path();
       const InferOptions how{.device = "cuda"};
       OrderRenderer renderer(
-          how, [&](const InferOptions&) { return doing(work); }, context);
+          how, [&](const InferOptions&) { return doing(work, load); }, context, 1ms);
       try {
         renderer.render({.avatar = "ada", .text = "Hello", .output = folder_ / "video.mp4"});
       } catch (...) {
@@ -42,10 +47,10 @@ class Orders {
   }
 
  private:
-  static VideoRenderer doing(const std::function<void()>& work) {
+  static VideoRenderer doing(const std::function<void()>& work, const std::function<void()>& load) {
     return {.open = [](const InferOptions&) {},
             .speech_s = [](const InferOptions&) { return 1.0; },
-            .load = [] {},
+            .load = load,
             .device = [] { return "cuda"; },
             .render =
                 [work](const InferOptions&, const VideoRenderer::Steps&) {
@@ -74,6 +79,17 @@ TEST_CASE("a renderer goes on after an order that failed, and after one that is 
   CHECK_THAT(Orders().render([] { throw Error(Code::failed, "the disk is full"); }, thrown),
              Catch::Contains("the disk is full"));
   CHECK_THAT(Orders().render([] {}, thrown), Catch::Contains(R"({"event":"done","frames":25)"));
+  CHECK(thrown == nullptr);
+}
+
+TEST_CASE("a renderer tells of progress while it loads its model, before there is a picture") {
+  const auto compute = [] {  // for a second of processor time
+    for (const std::clock_t until = std::clock() + CLOCKS_PER_SEC; std::clock() < until;) {
+    }
+  };
+  std::exception_ptr thrown;
+  CHECK_THAT(Orders().render([] {}, thrown, compute),
+             Catch::Contains(R"({"event":"progress","done":0,"of":0})"));
   CHECK(thrown == nullptr);
 }
 

@@ -1,10 +1,13 @@
 #include "core/process/run.h"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "core/base/error.h"
@@ -33,6 +36,18 @@ TEST_CASE("a program that ends in time is not late, and has the environment that
   CHECK_FALSE(ran->late);
   CHECK(ran->exit_status == 0);
   CHECK(ran->output == "ONLY=this\n");
+}
+
+TEST_CASE("a program has no descriptors but those that it is given") {
+  constexpr int k_high = 200;  // above what the program opens itself
+  const UniqueFd inherited(::fcntl(STDERR_FILENO, F_DUPFD, k_high));
+  REQUIRE(inherited.value() >= k_high);
+  const UniqueFd extra = memory_file("a file");
+  const std::string other = "/proc/$$/fd/" + std::to_string(inherited.value());
+  const std::string script = "cat <&3; [ -e " + other + " ] || echo ' alone'";
+  const auto ran = run_program({.command = {"/bin/sh", "-c", script}, .extra = &extra}, {});
+  REQUIRE(ran);
+  CHECK(ran->output == "a file alone\n");
 }
 
 TEST_CASE("a program is watched on systems that have no descriptors of processes") {

@@ -1,6 +1,8 @@
 #include "server/worker/job/renderer_process.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
@@ -10,7 +12,10 @@
 #include <latch>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+
+#include "core/base/unique_fd.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
@@ -44,6 +49,25 @@ TEST_CASE("a renderer reads every order, one after another") {
     }
   }
   CHECK(read == k_orders);
+}
+
+TEST_CASE("a renderer has no descriptors but its own, so that what the worker closes is closed") {
+  constexpr int k_high = 200;  // above what the child opens itself
+  const UniqueFd inherited(::fcntl(STDERR_FILENO, F_DUPFD, k_high));
+  REQUIRE(inherited.value() >= k_high);
+  boost::asio::io_context io;
+  BlockingThreads reapers(1);
+  RendererProcess renderer(io.get_executor(), reapers,
+                           {"/bin/sh", "-c", "for fd in /proc/$$/fd/*; do echo ${fd##*/}; done"});
+  std::set<std::string> open;
+  std::string line;
+  for (const auto until = std::chrono::steady_clock::now() + 10s;
+       !renderer.ended() && std::chrono::steady_clock::now() < until; io.run_one_for(100ms)) {
+    while (renderer.poll(line)) open.insert(line);
+  }
+  CHECK(renderer.ended());
+  CHECK(open.contains("1"));
+  CHECK_FALSE(open.contains(std::to_string(inherited.value())));
 }
 
 TEST_CASE("nobody waits for a renderer that ends, and the device's memory is free afterwards") {

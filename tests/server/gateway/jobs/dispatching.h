@@ -100,11 +100,12 @@ struct Setup {
   Duration slot_lease = 30s;
   JobTimes times{.first_pause = 10ms};
   ClaimOrder order = by_priority;
-  Duration store_patience = 10ms, heartbeat = 5s;
+  Duration store_patience = 10ms, heartbeat = 5s, report_timeout = 25s;
   PreemptionRules preemption{.least_run = {}, .slice = -1s, .least_left = {}};
   std::string bucket_url{};  // of a server of S3; empty: there is no bucket
   int slots = 1;
   std::size_t most_runs = 64;
+  std::vector<std::string> workers{};  // URLs of others than this process' route, in its place
   std::function<void(const JobFiles&)> before = [](const JobFiles&) {};  // the gateway begins
 };
 
@@ -120,15 +121,9 @@ class Dispatching {
  public:
   explicit Dispatching(Setup setup)
       : setup_(std::move(setup)), jobs(backend_, setup_.rules), server_(io_, {}, {}, routes()) {
-    Gpu gpu = new_gpu(identity_, Source::local);
-    gpu.host = "here";
-    gpu.device = "device";
-    gpu.url = server_.url();
-    gpu.slots = setup_.slots;
     setup_.before(files_);
-    const auto added = pool_.add({.gpu = gpu}, {"test", "made"});
-    pool_.change({.id = added->id, .version = added->version, .event = Event::ready},
-                 {"test", "ready"});
+    if (setup_.workers.empty()) setup_.workers.push_back(server_.url());
+    for (const std::string& url : setup_.workers) add_worker(url);
     asio::co_spawn(io_, keeper_.run(), asio::detached);
     asio::co_spawn(io_, dispatcher_.run(), asio::detached);
     thread_ = std::jthread([this] { io_.run(); });
@@ -216,6 +211,16 @@ class Dispatching {
  private:
   static constexpr int k_threads = 2;
 
+  void add_worker(const std::string& url) {
+    Gpu gpu = new_gpu(identity_, Source::local);
+    gpu.host = "here";
+    gpu.device = url;
+    gpu.url = url;
+    gpu.slots = setup_.slots;
+    const auto added = pool_.add({.gpu = gpu}, {"test", "made"});
+    pool_.change({.id = added->id, .version = added->version, .event = Event::ready},
+                 {"test", "ready"});
+  }
   Router routes() {
     Router router;
     router.on_socket(
@@ -284,7 +289,8 @@ class Dispatching {
                                       .bucket_threads = bucket_threads_,
                                       .tokens = tokens_,
                                       .store_patience = setup_.store_patience,
-                                      .heartbeat = setup_.heartbeat},
+                                      .heartbeat = setup_.heartbeat,
+                                      .report_timeout = setup_.report_timeout},
                              .renewals = renewals_,
                              .times = setup_.times,
                              .preemption = setup_.preemption,
