@@ -17,12 +17,24 @@ bool begins_tag(std::string_view rest) {
          next == '!' || next == '?';
 }
 
-// One past the end of the tag that `rest` begins with; npos where it has none.
-std::size_t tag_end(std::string_view rest) {
-  const std::string_view close = rest.starts_with("<!--") ? "-->" : ">";
-  const std::size_t at = rest.find(close);
-  return at == std::string_view::npos ? at : at + close.size();
-}
+// Finds the ends of tags from the first to the last. What is missing once is missing for all that follow, and is not
+// searched again: a text of open tags alone takes one pass.
+class TagEnds {
+ public:
+  // One past the end of the tag that `rest` begins with; npos where it has none.
+  std::size_t of(std::string_view rest) {
+    const bool comment = rest.starts_with("<!--");
+    bool& missing = comment ? no_comment_ends_ : no_tag_ends_;
+    if (missing) return std::string_view::npos;
+    const std::string_view close = comment ? "-->" : ">";
+    const std::size_t at = rest.find(close);
+    missing = at == std::string_view::npos;
+    return missing ? at : at + close.size();
+  }
+
+ private:
+  bool no_tag_ends_ = false, no_comment_ends_ = false;
+};
 
 // Of a reference, between '&' and ';'.
 bool is_name(std::string_view text) {
@@ -51,8 +63,9 @@ std::string referenced(std::string_view name) {
 
 std::string without_tags(std::string_view text, std::string_view instead) {
   std::string plain;
+  TagEnds ends;
   while (!text.empty()) {
-    const std::size_t end = begins_tag(text) ? tag_end(text) : std::string_view::npos;
+    const std::size_t end = begins_tag(text) ? ends.of(text) : std::string_view::npos;
     if (end == std::string_view::npos) {
       plain += text.front();
       text.remove_prefix(1);
