@@ -30,9 +30,8 @@ RunResult speak_into(const UniqueFd& sound, const std::string& text, const std::
   // -b 1: the text is UTF-8, whatever the locale.
   std::vector<std::string> arguments = {"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"};
   if (markup == Markup::ssml) arguments.emplace_back("-m");
-  RunResult result = run_espeak(
-      std::move(arguments), without_commands(markup == Markup::ssml ? text : without_tags(text)),
-      &sound, stop);
+  const std::string spoken = markup == Markup::ssml ? without_sounds(text) : without_tags(text);
+  RunResult result = run_espeak(std::move(arguments), without_commands(spoken), &sound, stop);
   if (lacks_voice(result)) throw Error(Code::not_found, no_such_voice(voice));
   return result;
 }

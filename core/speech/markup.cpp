@@ -36,6 +36,18 @@ class TagEnds {
   bool no_tag_ends_ = false, no_comment_ends_ = false;
 };
 
+// Whether the tag's name, which begins here, begins as that of sounds. Of a character in the name espeak-ng looks at the lowest
+// byte alone, which makes "\u0161udio" the same.
+bool begins_audio(std::string_view name) {
+  for (const char letter : std::string_view("audio")) {
+    if (name.empty()) return false;
+    const char32_t low = take_character(name) & 0xFFU;
+    const char32_t lower = low >= 'A' && low <= 'Z' ? low - 'A' + 'a' : low;
+    if (lower != static_cast<char32_t>(letter)) return false;
+  }
+  return true;
+}
+
 // Of a reference, between '&' and ';'.
 bool is_name(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
@@ -91,6 +103,18 @@ std::string without_references(std::string_view text) {
     }
   }
   return plain;
+}
+
+// Renamed and not removed, since espeak-ng and we may disagree on where a tag ends.
+std::string without_sounds(std::string_view text) {
+  std::string rest;
+  while (!text.empty()) {
+    rest += text.front();
+    const bool begins = text.front() == '<';
+    text.remove_prefix(1);
+    if (begins && begins_audio(text)) rest += "no-";
+  }
+  return rest;
 }
 
 std::string without_commands(std::string text) {

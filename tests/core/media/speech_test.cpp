@@ -60,6 +60,20 @@ TEST_CASE("tags are never read aloud, and SSML is obeyed where it is asked for")
   CHECK(seconds(tagged, Markup::ssml) > 3);
 }
 
+TEST_CASE("a sound file that SSML names is not opened") {
+  const ScratchFolder folder;
+  const auto seconds = [&](const std::string& text) {
+    speak(text, "en-us", folder / "a.wav", {}, Markup::ssml);
+    return decode_audio(folder / "a.wav").duration_s();
+  };
+  const std::string sound = folder / "long.wav";
+  speak("This sentence lasts for some seconds when it is spoken.", "en-us", sound);
+  const std::string name = GENERATE(as<std::string>{}, "audio", "AUDIO", "\u0161udio");
+  const std::string tag = "<" + name + " src=\"" + sound + "\"/>";
+  CHECK(seconds("<speak>Hello " + tag + " you.</speak>") ==
+        Approx(seconds("<speak>Hello <other/> you.</speak>")).margin(0.1));
+}
+
 TEST_CASE("control characters in a text are no commands") {
   const ScratchFolder folder;
   const auto seconds = [&](const std::string& text, Markup markup) {

@@ -71,6 +71,18 @@ TEST_CASE("tags may leave nothing behind, and references become what they stand 
   CHECK(without_references("a & b; &, &none &far away;") == "a & b; &, &none &far away;");
 }
 
+TEST_CASE("tags that name sound files lose their names, and nothing else is changed") {
+  CHECK(without_sounds("<speak>a<audio src='/x'/>b</speak>") ==
+        "<speak>a<no-audio src='/x'/>b</speak>");
+  for (const std::string name : {"AUDIO", "aUdio", "\u0161udio", "a\u0175\u0164\u0169o"})
+    CHECK(without_sounds("<" + name + "\nsrc=/x>") == "<no-" + name + "\nsrc=/x>");
+  // In what might be a longer tag, a comment, or at the end.
+  CHECK(without_sounds("<b <audio x><!-- <audio -->") == "<b <no-audio x><!-- <no-audio -->");
+  CHECK(without_sounds("<audio") == "<no-audio");
+  for (const std::string text : {"<audi", "</audio>", "audio", "< audio", "<break/>", "a < b"})
+    CHECK(without_sounds(text) == text);
+}
+
 TEST_CASE("what a synthesiser would take for commands becomes spaces") {
   CHECK(without_commands("\x01"
                          "1S\tdays\nof silence\r") == " 1S\tdays\nof silence ");
