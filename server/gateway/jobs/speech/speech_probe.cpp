@@ -174,7 +174,8 @@ std::optional<double> SpeechProbe::speak(const JobText& text) const {
     if (error.code() == Code::invalid) throw;
     return std::nullopt;  // espeak-ng is not here, or does not answer
   }
-  if (!may_be_long(text)) return std::nullopt;
+  const bool voice_known = !text.voice.empty() || !text.avatar_voice.empty();
+  if (!voice_known || !may_be_long(text)) return std::nullopt;
   const nlohmann::json found = found_by(command_of(text), text.text);
   if (found.contains("unspoken")) return std::nullopt;
   return seconds_of(found);
@@ -184,7 +185,7 @@ std::vector<std::string> SpeechProbe::command_of(const JobText& text) const {
   std::vector<std::string> command = options_.command;
   command.emplace_back("--text");
   if (text.ssml) command.emplace_back("--ssml");
-  if (!text.voice.empty()) command.insert(command.end(), {"--voice", text.voice});
+  command.insert(command.end(), {"--voice", text.voice.empty() ? text.avatar_voice : text.voice});
   command.emplace_back(k_input);
   return command;
 }

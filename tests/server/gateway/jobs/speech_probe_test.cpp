@@ -139,7 +139,7 @@ TEST_CASE("a recording that is cut is refused with both of its lengths") {
 }
 
 TEST_CASE("a text is spoken before its job is accepted where it may be too long") {
-  const JobText text{.text = std::string(67, 'a')};  // the limit is 100 s
+  const JobText text{.text = std::string(67, 'a'), .avatar_voice = "de"};  // the limit is 100 s
   const SpeechProbe speaks = probe(k_confined + R"(echo "{\"duration_s\":42}")");
   CHECK_FALSE(speaks.knows(text));
   CHECK(speaks.speak(text) == 42);
@@ -156,4 +156,14 @@ TEST_CASE("a text is spoken before its job is accepted where it may be too long"
   CHECK(none.knows({.text = std::string(66, 'a')}));
   CHECK_FALSE(none.knows({.text = "a", .ssml = true}));
   CHECK_FALSE(none.knows({.text = "a", .voice = "en-us"}));
+}
+
+TEST_CASE("a text is measured with the avatar's voice, and not at all where that is not known") {
+  // The words behind the script are "--text --voice VOICE FILE".
+  const SpeechProbe speaks =
+      probe(k_confined + R"(test "$1 $2" = '--voice ar' && echo "{\"duration_s\":42}")");
+  CHECK(speaks.speak({.text = std::string(67, 'a'), .avatar_voice = "ar"}) == 42);
+  CHECK_THROWS_WITH(speaks.speak({.text = std::string(67, 'a'), .avatar_voice = "de"}),
+                    Catch::Contains("try again"));
+  CHECK(probe("exit 1").speak({.text = std::string(67, 'a')}) == std::nullopt);
 }
