@@ -19,7 +19,7 @@ RunResult run_espeak(std::vector<std::string> arguments, const std::string& inpu
 bool lacks_voice(const RunResult& result);
 std::string no_such_voice(const std::string& voice);
 
-// Speaks UTF-8 into `sound`, an empty file, as WAV: 16 bits, one channel. It may stay empty. No file that SSML names
+// Speaks UTF-8 into `sound`, an empty file or a pipe, as WAV: 16 bits, one channel. It may stay empty. No file that SSML names
 // is opened. The result tells how espeak-ng ended. Error{not_found} as run_espeak(), and for a voice that does not exist; its variant is not looked at.
 RunResult speak_into(const UniqueFd& sound, const std::string& text, const std::string& voice,
                      Markup markup, const std::stop_token& stop = {});
