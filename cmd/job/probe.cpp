@@ -72,6 +72,13 @@ int tell_spoken(double duration_s, Context& context) {
   return 0;
 }
 
+// What cannot be spoken here may be spoken elsewhere, and a worker tells why it cannot: that is for the gateway no error.
+int tell_unspoken(const Error& why, Context& context) {
+  if (!context.json) throw why;
+  context.out.json({{"unspoken", why.message()}});
+  return 0;
+}
+
 // espeak-ng is the file of the system's, so this process may open files and start one, and its limits hold for that.
 int speak(const ProbeOptions& options, Context& context) {
   const std::vector<std::uint8_t> bytes = read_file(options.file);
@@ -93,18 +100,17 @@ int speak(const ProbeOptions& options, Context& context) {
                                                     options.max_duration_s)},
                 context);
   if (ran.exit_status != 0)
-    throw Error(Code::failed, fmt::format("espeak-ng ended with status {}", ran.exit_status));
+    return tell_unspoken(
+        {Code::failed, fmt::format("espeak-ng ended with status {}", ran.exit_status)}, context);
   return tell_spoken(duration_s, context);
 }
 
-// What cannot be spoken here may be spoken elsewhere.
 int speak_if_possible(const ProbeOptions& options, Context& context) {
   try {
     return speak(options, context);
   } catch (const Error& error) {
-    if (!context.json || error.code() != Code::not_found) throw;
-    context.out.json({{"unspoken", error.message()}});
-    return 0;
+    if (error.code() != Code::not_found) throw;
+    return tell_unspoken(error, context);
   }
 }
 

@@ -229,6 +229,18 @@ class Spoken(unittest.TestCase):
             probe.kill()
         eventually(lambda: not runs(espeak), "it has ended")
 
+    def test_a_text_at_which_espeak_fails_is_left_to_the_worker(self):
+        for script, status in (("kill -SEGV $$", 139), ("exit 3", 3)):
+            with self.subTest(script):
+                environment = faked_espeak(self.folder, script)
+                ran = subprocess.run(self.command, env=environment, capture_output=True, text=True, check=False)
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                self.assertEqual([json.loads(line) for line in ran.stdout.splitlines()],
+                                 [{"confined": True}, {"unspoken": f"espeak-ng ended with status {status}"}])
+                told = subprocess.run([PROGRAM, *self.command[2:]], env=environment, capture_output=True, text=True, check=False)
+                self.assertEqual((told.returncode, told.stdout), (1, ""))
+                self.assertIn(f"espeak-ng ended with status {status}", told.stderr)
+
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):

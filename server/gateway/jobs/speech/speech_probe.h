@@ -51,7 +51,7 @@ class SpeechProbe {
   // What is known of a text without speaking it; does not block.
   bool knows(const JobText& text) const;
   // Seconds of the text as speech; nullopt: nobody had to speak it, the avatar's voice is asked for and not known, or espeak-ng
-  // is not here; the worker judges it.
+  // is not here or fails at the text; the worker judges it.
   // Error{invalid} names the rule `voice` or `duration`; Error{failed} as above.
   std::optional<double> speak(const JobText& text) const;
   // For good: processes that run are killed, and none starts any more.
