@@ -7,13 +7,19 @@
 namespace navtalk {
 
 RunResult run_espeak(std::vector<std::string> arguments, const std::string& input,
-                     const UniqueFd* sound, const std::stop_token& stop) {
+                     const UniqueFd* sound, const std::stop_token& stop,
+                     const EspeakLimits& limits) {
   arguments.insert(arguments.begin(), "espeak-ng");
-  std::optional<RunResult> result =
-      run_program({.command = std::move(arguments), .input = input, .extra = sound}, stop);
+  std::optional<RunResult> result = run_program({.command = std::move(arguments),
+                                                 .input = input,
+                                                 .extra = sound,
+                                                 .environment = limits.environment,
+                                                 .within = limits.within},
+                                                stop);
   if (!result)
     throw Error(Code::not_found,
                 "speaking text needs espeak-ng, which is not installed: apt install espeak-ng");
+  if (result->late) throw Error(Code::failed, "espeak-ng takes too long");
   return *std::move(result);
 }
 

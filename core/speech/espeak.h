@@ -1,6 +1,8 @@
 // Runs espeak-ng as a process (it is GPL, so it is not linked). Stateless.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -10,10 +12,18 @@
 
 namespace navtalk {
 
+// Otherwise than as run_program() has it.
+struct EspeakLimits {
+  std::optional<std::vector<std::string>> environment{};  // as in Run
+  std::optional<std::chrono::milliseconds>
+      within{};  // then it is killed, which is an Error{failed}
+};
+
 // `sound`: what espeak-ng sees as /proc/self/fd/3, or null. Error{not_found} when espeak-ng is not
 // installed, and how to install it.
 RunResult run_espeak(std::vector<std::string> arguments, const std::string& input = {},
-                     const UniqueFd* sound = nullptr, const std::stop_token& stop = {});
+                     const UniqueFd* sound = nullptr, const std::stop_token& stop = {},
+                     const EspeakLimits& limits = {});
 
 // Whether that was asked of a voice that espeak-ng does not have, and what to say then.
 bool lacks_voice(const RunResult& result);

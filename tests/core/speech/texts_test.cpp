@@ -131,4 +131,7 @@ TEST_CASE("voices are read from espeak-ng's list") {
   CHECK(voices[1] == Voice{"ru", "Russian", 'M'});
   CHECK(language_of_voice("en-us+f3") == "en");
   CHECK(language_of_voice("gmw/en-US") == "en");
+  CHECK(is_of_mbrola("mb-en1"));
+  CHECK(is_of_mbrola("mb/mb-us1"));
+  CHECK_FALSE(is_of_mbrola("gmw/en-US"));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -149,16 +150,21 @@ bool SpeechProbe::may_be_long(const JobText& text) const {
          static_cast<double>(text.text.size()) * k_most_s_a_byte > options_.max_duration_s;
 }
 
+bool SpeechProbe::takes_voice(const std::string& voice) const {
+  if (voice.empty() || is_of_mbrola(voice)) return true;
+  return voices_.with([&](const std::set<std::string>& known) { return known.contains(voice); });
+}
+
 bool SpeechProbe::knows(const JobText& text) const {
-  const bool voice = text.voice.empty() || voices_.with([&](const std::set<std::string>& known) {
-    return known.contains(text.voice);
-  });
-  return voice && !may_be_long(text);
+  return takes_voice(text.voice) && !may_be_long(text);
 }
 
 void SpeechProbe::check_voice(const std::string& voice) const {
   constexpr std::size_t k_most_voices = 1000;
-  if (const auto unknown = unknown_voice(voice, stop_.get_token()))
+  constexpr std::chrono::milliseconds k_patience{30'000};
+  const EspeakLimits limits{.environment = kept_environment(),
+                            .within = std::min(k_patience, options_.patience)};
+  if (const auto unknown = unknown_voice(voice, stop_.get_token(), limits))
     throw Error(Code::invalid, "the text is refused by the rule voice: " + *unknown);
   voices_.with([&](std::set<std::string>& known) {
     if (known.size() < k_most_voices) known.insert(voice);
@@ -168,7 +174,7 @@ void SpeechProbe::check_voice(const std::string& voice) const {
 std::optional<double> SpeechProbe::speak(const JobText& text) const {
   if (stop_.stop_requested()) tell_of_stop();
   try {
-    if (!text.voice.empty()) check_voice(text.voice);
+    if (!takes_voice(text.voice)) check_voice(text.voice);
   } catch (const Error& error) {
     if (stop_.stop_requested()) tell_of_stop();
     if (error.code() == Code::invalid) throw;

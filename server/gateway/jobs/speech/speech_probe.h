@@ -62,6 +62,8 @@ class SpeechProbe {
   bool may_be_long(const JobText& text) const;
   nlohmann::json found_by(const std::vector<std::string>& command, std::string_view input) const;
   double seconds_of(const nlohmann::json& found) const;
+  // Without asking espeak-ng.
+  bool takes_voice(const std::string& voice) const;
   void check_voice(const std::string& voice) const;
 
   const SpeechProbeOptions options_;
