@@ -65,6 +65,9 @@ TEST_CASE("a text of tags that never end takes one pass") {
 
 TEST_CASE("tags may leave nothing behind, and references become what they stand for") {
   CHECK(without_tags("fo<b/>ul", "") == "foul");
+  CHECK(without_tags_in_words("<p>f<b>o</b>u<Strong x='1'>l</Strong><br/>wo<font>rds</font></p>") ==
+        " foul words ");
+  CHECK(without_tags_in_words("f<\u0162>o<i\u0100>ul<emphasis>x<bb/>y<!-- b -->z") == "foul x y z");
   CHECK(without_references("a &amp; b &lt;&gt;&quot;&apos;") == "a & b <>\"'");
   CHECK(without_references("&#102;&#x6F;&#X75;&#xfc;&#x1F600;") == "fou\u00fc\U0001F600");
   CHECK(without_references("&nbsp;&#xD800;&#x110000;&#;&#x;&#1f;") == "    ");
