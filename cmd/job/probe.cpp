@@ -2,11 +2,7 @@
 // the process gives up all that decoding does not need, and only then reads what a stranger has sent. With --text it has a text
 // spoken, and counts the seconds.
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -19,8 +15,7 @@
 #include "core/files/whole_file.h"
 #include "core/process/confine.h"
 #include "core/process/priority.h"
-#include "core/process/run.h"
-#include "core/speech/espeak.h"
+#include "core/speech/spoken_length.h"
 #include "server/gateway/jobs/speech/speech_probe.h"
 
 namespace navtalk::cmd {
@@ -35,6 +30,9 @@ struct ProbeOptions {
   std::string voice = "en-us";
   double max_duration_s = MediaLimits{}.max_duration_s;
 };
+
+// Its sound goes to a pipe, but the library through which it might play it sizes a file of 64 MiB in memory.
+constexpr std::uint64_t k_written_by_espeak = 80 << 20;
 
 int tell(const MeasuredSound& sound, Context& context) {
   if (context.json) {
@@ -74,57 +72,45 @@ int tell_spoken(double duration_s, Context& context) {
   return 0;
 }
 
-// The length of a WAV file as espeak-ng writes it: a header of 44 bytes, whose bytes 28 to 31 are the bytes of a second.
-double seconds_of(const UniqueFd& sound) {
-  constexpr ::off_t k_header = 44, k_rate_at = 28;
-  struct ::stat file {};
-  std::array<unsigned char, 4> rate{};
-  const bool read = ::fstat(sound.value(), &file) == 0 && file.st_size > k_header &&
-                    ::pread(sound.value(), rate.data(), rate.size(), k_rate_at) == 4;
-  const unsigned bytes_a_second = rate[0] | rate[1] << 8U | rate[2] << 16U | rate[3] << 24U;
-  if (!read || bytes_a_second == 0) return 0;
-  return static_cast<double>(file.st_size - k_header) / bytes_a_second;
+// What cannot be spoken here may be spoken elsewhere, and a worker tells why it cannot: that is for the gateway no error.
+int tell_unspoken(const Error& why, Context& context) {
+  if (!context.json) throw why;
+  context.out.json({{"unspoken", why.message()}});
+  return 0;
 }
 
 // espeak-ng is the file of the system's, so this process may open files and start one, and its limits hold for that.
 int speak(const ProbeOptions& options, Context& context) {
-  constexpr double k_most_bytes_a_second = 2 * 22'050;
   const std::vector<std::uint8_t> bytes = read_file(options.file);
   const std::string text(bytes.begin(), bytes.end());
   yield_to_others();
-  const auto most = static_cast<std::uint64_t>(options.max_duration_s * k_most_bytes_a_second);
   confine({.calls = SystemCalls::of_renderer,
            .memory = k_memory,
            .processor = server::most_processor_time(options.max_duration_s),
-           .written = most + k_output,
+           .written = k_written_by_espeak,
            .filter_required = false});
   tell_confined(context);
-  const auto too_long = [&] {
+  const Markup markup = options.ssml ? Markup::ssml : Markup::none;
+  const auto [duration_s, too_long, ran] =
+      measure_spoken(text, options.voice, markup, options.max_duration_s, context.stop);
+  if (too_long || ran.exit_status == 128 + SIGXCPU)
     return tell(RefusedSound{.rule = "duration",
                              .message = fmt::format("the text is spoken for longer than {:.0f} s "
                                                     "(media.max_duration_s)",
                                                     options.max_duration_s)},
                 context);
-  };
-  const UniqueFd sound = memory_file();
-  const Markup markup = options.ssml ? Markup::ssml : Markup::none;
-  const RunResult ran = speak_into(sound, text, options.voice, markup, context.stop);
-  // It was ended since it had written too much, or took too long.
-  if (ran.exit_status == 128 + SIGXFSZ || ran.exit_status == 128 + SIGXCPU) return too_long();
   if (ran.exit_status != 0)
-    throw Error(Code::failed, fmt::format("espeak-ng ended with status {}", ran.exit_status));
-  const double duration_s = seconds_of(sound);
-  return duration_s > options.max_duration_s ? too_long() : tell_spoken(duration_s, context);
+    return tell_unspoken(
+        {Code::failed, fmt::format("espeak-ng ended with status {}", ran.exit_status)}, context);
+  return tell_spoken(duration_s, context);
 }
 
-// What cannot be spoken here may be spoken elsewhere.
 int speak_if_possible(const ProbeOptions& options, Context& context) {
   try {
     return speak(options, context);
   } catch (const Error& error) {
-    if (!context.json || error.code() != Code::not_found) throw;
-    context.out.json({{"unspoken", error.message()}});
-    return 0;
+    if (error.code() != Code::not_found) throw;
+    return tell_unspoken(error, context);
   }
 }
 

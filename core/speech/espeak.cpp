@@ -7,13 +7,19 @@
 namespace navtalk {
 
 RunResult run_espeak(std::vector<std::string> arguments, const std::string& input,
-                     const UniqueFd* sound, const std::stop_token& stop) {
+                     const UniqueFd* sound, const std::stop_token& stop,
+                     const EspeakLimits& limits) {
   arguments.insert(arguments.begin(), "espeak-ng");
-  std::optional<RunResult> result =
-      run_program({.command = std::move(arguments), .input = input, .extra = sound}, stop);
+  std::optional<RunResult> result = run_program({.command = std::move(arguments),
+                                                 .input = input,
+                                                 .extra = sound,
+                                                 .environment = limits.environment,
+                                                 .within = limits.within},
+                                                stop);
   if (!result)
     throw Error(Code::not_found,
                 "speaking text needs espeak-ng, which is not installed: apt install espeak-ng");
+  if (result->late) throw Error(Code::failed, "espeak-ng takes too long");
   return *std::move(result);
 }
 
@@ -30,9 +36,8 @@ RunResult speak_into(const UniqueFd& sound, const std::string& text, const std::
   // -b 1: the text is UTF-8, whatever the locale.
   std::vector<std::string> arguments = {"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"};
   if (markup == Markup::ssml) arguments.emplace_back("-m");
-  RunResult result = run_espeak(
-      std::move(arguments), without_commands(markup == Markup::ssml ? text : without_tags(text)),
-      &sound, stop);
+  const std::string spoken = markup == Markup::ssml ? without_sounds(text) : without_tags(text);
+  RunResult result = run_espeak(std::move(arguments), without_commands(spoken), &sound, stop);
   if (lacks_voice(result)) throw Error(Code::not_found, no_such_voice(voice));
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "core/text/characters.h"
@@ -17,11 +18,68 @@ bool begins_tag(std::string_view rest) {
          next == '!' || next == '?';
 }
 
-// One past the end of the tag that `rest` begins with; npos where it has none.
-std::size_t tag_end(std::string_view rest) {
-  const std::string_view close = rest.starts_with("<!--") ? "-->" : ">";
-  const std::size_t at = rest.find(close);
-  return at == std::string_view::npos ? at : at + close.size();
+// espeak-ng takes any letter for a tag's first, of whatever writing.
+bool may_begin_tag(std::string_view rest) {
+  return begins_tag(rest) ||
+         (rest.size() > 1 && rest[0] == '<' && static_cast<unsigned char>(rest[1]) >= 0x80);
+}
+
+// Finds the ends of tags from the first to the last. What is missing once is missing for all that follow, and is not
+// searched again: a text of open tags alone takes one pass.
+class TagEnds {
+ public:
+  // One past the end of the tag that `rest` begins with; npos where it has none.
+  std::size_t of(std::string_view rest) {
+    const bool comment = rest.starts_with("<!--");
+    bool& missing = comment ? no_comment_ends_ : no_tag_ends_;
+    if (missing) return std::string_view::npos;
+    const std::string_view close = comment ? "-->" : ">";
+    const std::size_t at = rest.find(close);
+    missing = at == std::string_view::npos;
+    return missing ? at : at + close.size();
+  }
+
+ private:
+  bool no_tag_ends_ = false, no_comment_ends_ = false;
+};
+
+// As espeak-ng reads the name that begins here: of a character the lowest byte alone, which makes "\u0161udio" the same as "audio".
+std::string tag_name(std::string_view rest) {
+  constexpr std::size_t k_longest = 40;
+  constexpr std::string_view k_behind = " \t\r\n/>";
+  std::string name;
+  while (!rest.empty() && name.size() < k_longest &&
+         k_behind.find(rest.front()) == std::string_view::npos) {
+    const auto low = static_cast<char>(take_character(rest) & 0xFFU);
+    if (low == 0) break;
+    name += low >= 'A' && low <= 'Z' ? static_cast<char>(low - 'A' + 'a') : low;
+  }
+  return name;
+}
+
+// espeak-ng takes what stands on both sides of such a tag for one word, and of all others for two.
+bool stands_in_words(std::string_view tag) {
+  tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
+  const std::string name = tag_name(tag);
+  constexpr std::string_view k_names[] = {"b", "i", "font", "strong", "em", "code"};
+  return std::ranges::find(k_names, name) != std::end(k_names);
+}
+
+// With what `instead_of` gives for each tag.
+std::string with_tags_as(std::string_view text, auto begins, auto instead_of) {
+  std::string plain;
+  TagEnds ends;
+  while (!text.empty()) {
+    const std::size_t end = begins(text) ? ends.of(text) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      plain += text.front();
+      text.remove_prefix(1);
+    } else {
+      plain += instead_of(text.substr(0, end));
+      text.remove_prefix(end);
+    }
+  }
+  return plain;
 }
 
 // Of a reference, between '&' and ';'.
@@ -49,19 +107,15 @@ std::string referenced(std::string_view name) {
 
 }  // namespace
 
+// A space by default: words on both sides stay two words.
 std::string without_tags(std::string_view text, std::string_view instead) {
-  std::string plain;
-  while (!text.empty()) {
-    const std::size_t end = begins_tag(text) ? tag_end(text) : std::string_view::npos;
-    if (end == std::string_view::npos) {
-      plain += text.front();
-      text.remove_prefix(1);
-    } else {
-      plain += instead;  // a space: words on both sides stay two words
-      text.remove_prefix(end);
-    }
-  }
-  return plain;
+  return with_tags_as(text, begins_tag, [instead](std::string_view) { return instead; });
+}
+
+std::string without_tags_in_words(std::string_view text) {
+  return with_tags_as(text, may_begin_tag, [](std::string_view tag) -> std::string_view {
+    return stands_in_words(tag) ? "" : " ";
+  });
 }
 
 std::string without_references(std::string_view text) {
@@ -78,6 +132,18 @@ std::string without_references(std::string_view text) {
     }
   }
   return plain;
+}
+
+// Renamed and not removed, since espeak-ng and we may disagree on where a tag ends.
+std::string without_sounds(std::string_view text) {
+  std::string rest;
+  while (!text.empty()) {
+    rest += text.front();
+    const bool begins = text.front() == '<';
+    text.remove_prefix(1);
+    if (begins && tag_name(text).starts_with("audio")) rest += "no-";
+  }
+  return rest;
 }
 
 std::string without_commands(std::string text) {

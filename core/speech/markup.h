@@ -14,8 +14,13 @@ enum class Markup {
 // The text with that instead of what looks like a tag: "<break time='1s'/>", "</speak>", "<!-- -->", "<?xml ?>".
 // A '<' that no letter, '/', '!' or '?' follows stays, as in "1 < 2".
 std::string without_tags(std::string_view text, std::string_view instead = " ");
+// With nothing instead of the tags that espeak-ng takes as inside of a word, such as "<b>", and a space instead of all others.
+std::string without_tags_in_words(std::string_view text);
 // With the characters that references such as "&#102;", "&#x66;" and "&amp;" stand for, and spaces for names that are not XML's.
 std::string without_references(std::string_view text);
+// SSML whose tags "audio" have another name, which no synthesiser knows: with its own espeak-ng opens the file that such a tag
+// names, and has other programs convert it. What stands between these tags is spoken.
+std::string without_sounds(std::string_view text);
 
 // The text with spaces instead of control characters, but for line breaks and tabs: espeak-ng takes them for commands, such as that of
 // longer pauses.

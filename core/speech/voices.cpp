@@ -40,13 +40,14 @@ std::vector<Voice> parse_voices(std::string_view list) {
 
 // espeak-ng takes an unknown variant (the part behind "+") for none and says nothing; it also
 // takes numbers. Each line of its list ends with the variant's file, such as "!v/f3".
-void check_voice_variant(const std::string& voice, const std::stop_token& stop) {
+void check_voice_variant(const std::string& voice, const std::stop_token& stop,
+                         const EspeakLimits& limits) {
   const std::size_t plus = voice.find('+');
   if (plus == std::string::npos) return;
   const std::string variant = voice.substr(plus + 1);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (!variant.empty() && std::all_of(variant.begin(), variant.end(), is_digit)) return;
-  const RunResult list = run_espeak({"--voices=variant"}, {}, nullptr, stop);
+  const RunResult list = run_espeak({"--voices=variant"}, {}, nullptr, stop, limits);
   if (list.exit_status != 0)
     throw Error(Code::failed, fmt::format("espeak-ng --voices=variant ended with status {}: {}",
                                           list.exit_status, list.errors));
@@ -58,16 +59,23 @@ void check_voice_variant(const std::string& voice, const std::stop_token& stop) 
                                    "\"): see espeak-ng --voices=variant");
 }
 
-std::optional<std::string> unknown_voice(const std::string& voice, const std::stop_token& stop) {
-  if (lacks_voice(run_espeak({"-v", voice, "-q", "--stdin"}, {}, nullptr, stop)))
+std::optional<std::string> unknown_voice(const std::string& voice, const std::stop_token& stop,
+                                         const EspeakLimits& limits) {
+  if (lacks_voice(run_espeak({"-v", voice, "-q", "--stdin"}, {}, nullptr, stop, limits)))
     return no_such_voice(voice);
   try {
-    check_voice_variant(voice, stop);
+    check_voice_variant(voice, stop, limits);
   } catch (const Error& error) {
     if (error.code() != Code::not_found) throw;
     return error.message();
   }
   return std::nullopt;
+}
+
+bool is_of_mbrola(std::string_view voice) {
+  const std::size_t folder = voice.rfind('/');
+  if (folder != std::string_view::npos) voice.remove_prefix(folder + 1);
+  return voice.starts_with("mb-");
 }
 
 std::string_view language_of_voice(std::string_view voice) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/speech/espeak.h"
+
 namespace navtalk {
 
 struct Voice {
@@ -23,10 +25,13 @@ std::vector<Voice> list_voices(const std::stop_token& stop = {});
 std::vector<Voice> parse_voices(std::string_view list);
 
 // Error{not_found} where the part behind "+" is no variant of voices; otherwise as list_voices().
-void check_voice_variant(const std::string& voice, const std::stop_token& stop = {});
+void check_voice_variant(const std::string& voice, const std::stop_token& stop = {},
+                         const EspeakLimits& limits = {});
 // Why there is no such voice; nullopt: there is. Errors of list_voices().
-std::optional<std::string> unknown_voice(const std::string& voice,
-                                         const std::stop_token& stop = {});
+std::optional<std::string> unknown_voice(const std::string& voice, const std::stop_token& stop = {},
+                                         const EspeakLimits& limits = {});
+// A voice that mbrola speaks, such as "mb-en1": machines with espeak-ng may lack it.
+bool is_of_mbrola(std::string_view voice);
 
 // A voice's language: what stands before the variant, the region and the dialect. "en" of "en-us+f3".
 std::string_view language_of_voice(std::string_view voice);

@@ -193,6 +193,55 @@ class Inputs(unittest.TestCase):
         self.assertIn("refused by the rule codec: the speech cannot be read as audio", ran.stdout)
 
 
+def faked_espeak(folder, script):
+    """An environment whose espeak-ng is that script of the shell's. Also nobody may run it, whom a probe of root's becomes."""
+    folder.chmod(0o755)
+    program = folder / "espeak-ng"
+    program.write_text("#!/bin/sh\n" + script, encoding="utf-8")
+    program.chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def runs(pid):
+    """Not where it waits to be reaped."""
+    try:
+        return "\nState:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+
+
+class Spoken(unittest.TestCase):
+    """By an espeak-ng that is a script."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-spoken-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "text").write_text("Hello.", encoding="utf-8")
+        self.command = [PROGRAM, "--json", "job", "probe", "--text", self.folder / "text"]
+
+    def test_espeak_ends_with_the_probe_that_started_it(self):
+        environment = faked_espeak(self.folder, "while printf x >&3; do sleep 0.05; done")
+        with subprocess.Popen(self.command, env=environment, stdout=subprocess.DEVNULL) as probe:
+            children = pathlib.Path(f"/proc/{probe.pid}/task/{probe.pid}/children")
+            espeak = eventually(lambda: children.read_text(encoding="ascii").split(), "the probe has started espeak-ng")[0]
+            eventually(lambda: b"espeak-ng" in pathlib.Path(f"/proc/{espeak}/cmdline").read_bytes(), "it runs")
+            self.addCleanup(lambda: runs(espeak) and os.kill(int(espeak), signal.SIGKILL))
+            probe.kill()
+        eventually(lambda: not runs(espeak), "it has ended")
+
+    def test_a_text_at_which_espeak_fails_is_left_to_the_worker(self):
+        for script, status in (("kill -SEGV $$", 139), ("exit 3", 3)):
+            with self.subTest(script):
+                environment = faked_espeak(self.folder, script)
+                ran = subprocess.run(self.command, env=environment, capture_output=True, text=True, check=False)
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                self.assertEqual([json.loads(line) for line in ran.stdout.splitlines()],
+                                 [{"confined": True}, {"unspoken": f"espeak-ng ended with status {status}"}])
+                told = subprocess.run([PROGRAM, *self.command[2:]], env=environment, capture_output=True, text=True, check=False)
+                self.assertEqual((told.returncode, told.stdout), (1, ""))
+                self.assertIn(f"espeak-ng ended with status {status}", told.stderr)
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass

@@ -68,15 +68,20 @@ std::string InputRules::fetch(const std::string& url) const {
   return audio;
 }
 
-void InputRules::judge(JobSpec& spec) const {
-  if (spec.text.empty()) return;
-  for (const std::string& heard : heard_words(spec.text)) {
+void InputRules::forbid_blocked_words(const std::string& text) const {
+  if (blocked_.empty()) return;
+  for (const std::string& heard : heard_words(text)) {
     const std::string words = fmt::format(" {} ", heard);
     for (const std::string& blocked : blocked_) {
       if (words.find(fmt::format(" {} ", blocked)) != std::string::npos)
         forbid("the text is refused by the rule blocked_words: it says '" + blocked + "'");
     }
   }
+}
+
+void InputRules::judge(JobSpec& spec) const {
+  if (spec.text.empty()) return;
+  forbid_blocked_words(spec.text);
   if (!options_.moderation_url.empty()) ask_moderation(spec);
 }
 

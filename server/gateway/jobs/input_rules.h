@@ -38,6 +38,7 @@ class InputRules {
   void judge(JobSpec& spec) const;
 
  private:
+  void forbid_blocked_words(const std::string& text) const;
   void ask_moderation(JobSpec& spec) const;
 
   InputRuleOptions options_;

@@ -102,13 +102,24 @@ asio::awaitable<std::optional<Response>> JobAdmission::measure(JobRequest& asked
   co_return co_await probed(asked, std::move(work));
 }
 
+std::string JobAdmission::voice_of(const std::string& avatar) const {
+  if (!parts_.avatars) return {};
+  for (const ServedAvatar& one : parts_.avatars())
+    if (one.id == avatar) return one.voice;
+  return {};
+}
+
 asio::awaitable<std::optional<Response>> JobAdmission::measure_text(JobRequest& asked) {
   if (!parts_.probe.enabled()) co_return std::nullopt;
   const JobSpec& spec = asked.job.spec;
   const JobText text{
       .text = spec.text, .voice = spec.voice, .ssml = video_choice(spec).options.contains("ssml")};
   if (parts_.probe.knows(text)) co_return std::nullopt;
-  Probing work = [&] { return parts_.probe.speak(text); };
+  Probing work = [&] {
+    JobText voiced = text;
+    if (text.voice.empty()) voiced.avatar_voice = voice_of(spec.avatar);
+    return parts_.probe.speak(voiced);
+  };
   co_return co_await probed(asked, std::move(work));
 }
 

@@ -8,10 +8,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "server/gateway/jobs/input_rules.h"
 #include "server/gateway/jobs/job_request.h"
 #include "server/gateway/jobs/speech/speech_probe.h"
+#include "server/gateway/pages/avatar_api.h"
 #include "server/http/blocking_threads.h"
 
 namespace navtalk::server {
@@ -33,8 +36,9 @@ class JobAdmission {
     BlockingThreads& fetches;        // k_fetch_threads that wait for the servers of audio_urls
     BlockingThreads& moderation;     // wait for the operator's server
     BlockingThreads& probes;         // k_probe_threads that wait for processes that decode
+    AvatarList avatars{};            // whose voices texts are measured with; called on `probes`
   };
-  explicit JobAdmission(Parts parts) : parts_(parts) {}
+  explicit JobAdmission(Parts parts) : parts_(std::move(parts)) {}
   JobAdmission(const JobAdmission&) = delete;
   JobAdmission& operator=(const JobAdmission&) = delete;
 
@@ -50,6 +54,8 @@ class JobAdmission {
   // Of its audio_url. A tenant's count begins here, behind the moderation's answer.
   boost::asio::awaitable<std::optional<Response>> fetch(JobRequest& asked);
   boost::asio::awaitable<std::optional<Response>> measure(JobRequest& asked);
+  // "" where it is not known.
+  std::string voice_of(const std::string& avatar) const;
   // The voice of a text, and how long it is spoken where it may be too long.
   boost::asio::awaitable<std::optional<Response>> measure_text(JobRequest& asked);
   // What a process finds: seconds, if any.

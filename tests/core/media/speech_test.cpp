@@ -7,6 +7,7 @@
 
 #include "core/media/decode/audio.h"
 #include "core/media/speech.h"
+#include "core/speech/spoken_length.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/files/scratch_folder.h"
 
@@ -60,6 +61,20 @@ TEST_CASE("tags are never read aloud, and SSML is obeyed where it is asked for")
   CHECK(seconds(tagged, Markup::ssml) > 3);
 }
 
+TEST_CASE("a sound file that SSML names is not opened") {
+  const ScratchFolder folder;
+  const auto seconds = [&](const std::string& text) {
+    speak(text, "en-us", folder / "a.wav", {}, Markup::ssml);
+    return decode_audio(folder / "a.wav").duration_s();
+  };
+  const std::string sound = folder / "long.wav";
+  speak("This sentence lasts for some seconds when it is spoken.", "en-us", sound);
+  const std::string name = GENERATE(as<std::string>{}, "audio", "AUDIO", "\u0161udio");
+  const std::string tag = "<" + name + " src=\"" + sound + "\"/>";
+  CHECK(seconds("<speak>Hello " + tag + " you.</speak>") ==
+        Approx(seconds("<speak>Hello <other/> you.</speak>")).margin(0.1));
+}
+
 TEST_CASE("control characters in a text are no commands") {
   const ScratchFolder folder;
   const auto seconds = [&](const std::string& text, Markup markup) {
@@ -86,6 +101,33 @@ TEST_CASE("subtitles stand while their sentences are spoken") {
   CHECK(cues[0].end_s == Approx(first_s).margin(0.05));
   CHECK(cues[1].start_s == cues[0].end_s);
   CHECK(cues[1].end_s == Approx(both_s).margin(0.01));
+}
+
+TEST_CASE("the length of speech is that of its file, and speech that lasts too long is ended") {
+  const ScratchFolder folder;
+  const std::string text = "This sentence lasts for some seconds when it is spoken.";
+  speak(text, "en-us", folder / "a.wav");
+  const double seconds = decode_audio(folder / "a.wav").duration_s();
+  const SpokenLength whole = measure_spoken(text, "en-us", Markup::none, 60);
+  CHECK(whole.seconds == Approx(seconds).margin(0.001));
+  CHECK_FALSE(whole.too_long);
+  CHECK(whole.ran.exit_status == 0);
+  CHECK(measure_spoken(text, "en-us", Markup::none, 1).too_long);
+  CHECK(measure_spoken("", "en-us", Markup::none, 1).seconds == 0);
+}
+
+TEST_CASE("speech that is measured is kept nowhere, and one without an end is ended") {
+  const ScratchFolder folder;
+  // A header of 8000 bytes a second, to a pipe alone.
+  put_espeak(folder,
+             "test -p /proc/self/fd/3 || exit 9\n"
+             "{ head -c 28 /dev/zero; printf '\\100\\037\\0\\0'; head -c 12 /dev/zero; } >&3\n"
+             "head -c \"$(cat)\" /dev/zero >&3");
+  const Path path(folder.path().string() + ":" + ::getenv("PATH"));
+  const SpokenLength three = measure_spoken("24000", "en-us", Markup::none, 4);
+  CHECK(three.ran.exit_status == 0);
+  CHECK(three.seconds == 3);
+  CHECK(measure_spoken("100T", "en-us", Markup::none, 4).too_long);
 }
 
 TEST_CASE("a long text is spoken whole") {

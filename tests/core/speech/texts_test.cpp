@@ -51,14 +51,39 @@ TEST_CASE("tags are left out of a text, comparisons stay") {
   CHECK(without_tags("a <!-- > not said --> b") == "a   b");
   CHECK(without_tags("1 < 2 > 0, <3, a<") == "1 < 2 > 0, <3, a<");
   CHECK(without_tags("<unfinished") == "<unfinished");
+  CHECK(without_tags("<!-- <b>a") == "<!--  a");
+}
+
+// With a search for each of them, this test would take hours.
+TEST_CASE("a text of tags that never end takes one pass") {
+  for (const std::string tag : {"<!--", "<b ", "<b <!--"}) {
+    std::string text;
+    while (text.size() < 10'000'000) text += tag;
+    CHECK((without_tags(text) == text));
+  }
 }
 
 TEST_CASE("tags may leave nothing behind, and references become what they stand for") {
   CHECK(without_tags("fo<b/>ul", "") == "foul");
+  CHECK(without_tags_in_words("<p>f<b>o</b>u<Strong x='1'>l</Strong><br/>wo<font>rds</font></p>") ==
+        " foul words ");
+  CHECK(without_tags_in_words("f<\u0162>o<i\u0100>ul<emphasis>x<bb/>y<!-- b -->z") == "foul x y z");
   CHECK(without_references("a &amp; b &lt;&gt;&quot;&apos;") == "a & b <>\"'");
   CHECK(without_references("&#102;&#x6F;&#X75;&#xfc;&#x1F600;") == "fou\u00fc\U0001F600");
   CHECK(without_references("&nbsp;&#xD800;&#x110000;&#;&#x;&#1f;") == "    ");
   CHECK(without_references("a & b; &, &none &far away;") == "a & b; &, &none &far away;");
+}
+
+TEST_CASE("tags that name sound files lose their names, and nothing else is changed") {
+  CHECK(without_sounds("<speak>a<audio src='/x'/>b</speak>") ==
+        "<speak>a<no-audio src='/x'/>b</speak>");
+  for (const std::string name : {"AUDIO", "aUdio", "\u0161udio", "a\u0175\u0164\u0169o"})
+    CHECK(without_sounds("<" + name + "\nsrc=/x>") == "<no-" + name + "\nsrc=/x>");
+  // In what might be a longer tag, a comment, or at the end.
+  CHECK(without_sounds("<b <audio x><!-- <audio -->") == "<b <no-audio x><!-- <no-audio -->");
+  CHECK(without_sounds("<audio") == "<no-audio");
+  for (const std::string text : {"<audi", "</audio>", "audio", "< audio", "<break/>", "a < b"})
+    CHECK(without_sounds(text) == text);
 }
 
 TEST_CASE("what a synthesiser would take for commands becomes spaces") {
@@ -109,4 +134,7 @@ TEST_CASE("voices are read from espeak-ng's list") {
   CHECK(voices[1] == Voice{"ru", "Russian", 'M'});
   CHECK(language_of_voice("en-us+f3") == "en");
   CHECK(language_of_voice("gmw/en-US") == "en");
+  CHECK(is_of_mbrola("mb-en1"));
+  CHECK(is_of_mbrola("mb/mb-us1"));
+  CHECK_FALSE(is_of_mbrola("gmw/en-US"));
 }

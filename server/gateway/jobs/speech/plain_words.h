@@ -11,8 +11,8 @@ namespace navtalk::server {
 // characters that nobody sees, such as zero-width spaces and soft hyphens: "fo\u200bul" is "foul".
 std::string plain_words(std::string_view text);
 
-// The plain words of what may be heard of a text with markup: with the tags, without them, and with its character references
-// resolved. "fo<break/>ul" is "fo break ul" and "foul".
+// The plain words of what may be heard of a text with markup: with the tags, without them, without those inside of words, and with
+// its character references resolved. "fo<b/>ul<break/>words" is "fo b ul break words", "fo ul words", "foulwords" and "foul words".
 std::vector<std::string> heard_words(std::string_view text);
 
 }  // namespace navtalk::server

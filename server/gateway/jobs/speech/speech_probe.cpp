@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -149,16 +150,21 @@ bool SpeechProbe::may_be_long(const JobText& text) const {
          static_cast<double>(text.text.size()) * k_most_s_a_byte > options_.max_duration_s;
 }
 
+bool SpeechProbe::takes_voice(const std::string& voice) const {
+  if (voice.empty() || is_of_mbrola(voice)) return true;
+  return voices_.with([&](const std::set<std::string>& known) { return known.contains(voice); });
+}
+
 bool SpeechProbe::knows(const JobText& text) const {
-  const bool voice = text.voice.empty() || voices_.with([&](const std::set<std::string>& known) {
-    return known.contains(text.voice);
-  });
-  return voice && !may_be_long(text);
+  return takes_voice(text.voice) && !may_be_long(text);
 }
 
 void SpeechProbe::check_voice(const std::string& voice) const {
   constexpr std::size_t k_most_voices = 1000;
-  if (const auto unknown = unknown_voice(voice, stop_.get_token()))
+  constexpr std::chrono::milliseconds k_patience{30'000};
+  const EspeakLimits limits{.environment = kept_environment(),
+                            .within = std::min(k_patience, options_.patience)};
+  if (const auto unknown = unknown_voice(voice, stop_.get_token(), limits))
     throw Error(Code::invalid, "the text is refused by the rule voice: " + *unknown);
   voices_.with([&](std::set<std::string>& known) {
     if (known.size() < k_most_voices) known.insert(voice);
@@ -168,13 +174,14 @@ void SpeechProbe::check_voice(const std::string& voice) const {
 std::optional<double> SpeechProbe::speak(const JobText& text) const {
   if (stop_.stop_requested()) tell_of_stop();
   try {
-    if (!text.voice.empty()) check_voice(text.voice);
+    if (!takes_voice(text.voice)) check_voice(text.voice);
   } catch (const Error& error) {
     if (stop_.stop_requested()) tell_of_stop();
     if (error.code() == Code::invalid) throw;
     return std::nullopt;  // espeak-ng is not here, or does not answer
   }
-  if (!may_be_long(text)) return std::nullopt;
+  const bool voice_known = !text.voice.empty() || !text.avatar_voice.empty();
+  if (!voice_known || !may_be_long(text)) return std::nullopt;
   const nlohmann::json found = found_by(command_of(text), text.text);
   if (found.contains("unspoken")) return std::nullopt;
   return seconds_of(found);
@@ -184,7 +191,7 @@ std::vector<std::string> SpeechProbe::command_of(const JobText& text) const {
   std::vector<std::string> command = options_.command;
   command.emplace_back("--text");
   if (text.ssml) command.emplace_back("--ssml");
-  if (!text.voice.empty()) command.insert(command.end(), {"--voice", text.voice});
+  command.insert(command.end(), {"--voice", text.voice.empty() ? text.avatar_voice : text.voice});
   command.emplace_back(k_input);
   return command;
 }

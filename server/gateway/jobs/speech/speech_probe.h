@@ -30,7 +30,8 @@ inline std::chrono::seconds most_processor_time(double speech_s) {
 
 struct JobText {
   std::string text{};
-  std::string voice{};  // empty: the avatar's
+  std::string voice{};         // empty: the avatar's
+  std::string avatar_voice{};  // empty: not known here
   bool ssml = false;
 };
 
@@ -49,7 +50,8 @@ class SpeechProbe {
 
   // What is known of a text without speaking it; does not block.
   bool knows(const JobText& text) const;
-  // Seconds of the text as speech; nullopt: nobody had to speak it, or espeak-ng is not here, and the worker judges it.
+  // Seconds of the text as speech; nullopt: nobody had to speak it, the avatar's voice is asked for and not known, or espeak-ng
+  // is not here or fails at the text; the worker judges it.
   // Error{invalid} names the rule `voice` or `duration`; Error{failed} as above.
   std::optional<double> speak(const JobText& text) const;
   // For good: processes that run are killed, and none starts any more.
@@ -60,6 +62,8 @@ class SpeechProbe {
   bool may_be_long(const JobText& text) const;
   nlohmann::json found_by(const std::vector<std::string>& command, std::string_view input) const;
   double seconds_of(const nlohmann::json& found) const;
+  // Without asking espeak-ng.
+  bool takes_voice(const std::string& voice) const;
   void check_voice(const std::string& voice) const;
 
   const SpeechProbeOptions options_;

@@ -45,6 +45,8 @@ TEST_CASE("words are heard behind tags and references") {
   CHECK(hears("fo&#x200B;ul", "foul"));
   CHECK(hears("foul&nbsp;language", "foul language"));
   CHECK(hears("1 < 2, foul > 0", "foul"));
+  CHECK(hears("<speak>very<break/>fo<b/>ul<break/>words</speak>", "foul"));
+  CHECK(hears("<p>very fo<EM class='x'>u</EM>l<s>words</s></p>", "very foul words"));
   CHECK_FALSE(hears("befoul<b/>ed", "foul"));
   CHECK(heard_words("Plain words.").size() == 1);
 }

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <string>
 
 #include "core/base/error.h"
+#include "tests/core/files/scratch_folder.h"
 #include "tests/server/http/client.h"
 #include "tests/temporary_directory.h"
 
@@ -139,7 +141,7 @@ TEST_CASE("a recording that is cut is refused with both of its lengths") {
 }
 
 TEST_CASE("a text is spoken before its job is accepted where it may be too long") {
-  const JobText text{.text = std::string(67, 'a')};  // the limit is 100 s
+  const JobText text{.text = std::string(67, 'a'), .avatar_voice = "de"};  // the limit is 100 s
   const SpeechProbe speaks = probe(k_confined + R"(echo "{\"duration_s\":42}")");
   CHECK_FALSE(speaks.knows(text));
   CHECK(speaks.speak(text) == 42);
@@ -156,4 +158,40 @@ TEST_CASE("a text is spoken before its job is accepted where it may be too long"
   CHECK(none.knows({.text = std::string(66, 'a')}));
   CHECK_FALSE(none.knows({.text = "a", .ssml = true}));
   CHECK_FALSE(none.knows({.text = "a", .voice = "en-us"}));
+}
+
+TEST_CASE("espeak-ng is asked for voices without secrets, for a while, and not for mbrola's") {
+  const test::ScratchFolder folder;  // programs in shared memory may not run
+  const std::string program = folder / "espeak-ng";
+  std::ofstream(program) << "#!/bin/sh\n"
+                            "case \"$NAVTALK_TEST_SECRET $*\" in\n"
+                            "  42*|*mb-*) echo 'voice does not exist' >&2; exit 1;;\n"
+                            "  *slow*) exec sleep 60;;\n"
+                            "esac\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  ::setenv("NAVTALK_TEST_SECRET", "42", 1);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (std::string(folder.path()) + ":" + path).c_str(), 1);
+  const auto ask = [&](const std::string& voice, std::chrono::milliseconds patience = 60s) {
+    const SpeechProbe asks = probe("exit 1", patience);
+    const JobText text{.text = "a", .voice = voice};
+    CHECK(asks.speak(text) == std::nullopt);
+    return asks.knows(text);
+  };
+  CHECK(ask("en-us"));
+  const auto before = std::chrono::steady_clock::now();
+  CHECK_FALSE(ask("slow", 500ms));
+  CHECK(std::chrono::steady_clock::now() - before < 30s);
+  CHECK(ask("mb-en1"));
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+TEST_CASE("a text is measured with the avatar's voice, and not at all where that is not known") {
+  // The words behind the script are "--text --voice VOICE FILE".
+  const SpeechProbe speaks =
+      probe(k_confined + R"(test "$1 $2" = '--voice ar' && echo "{\"duration_s\":42}")");
+  CHECK(speaks.speak({.text = std::string(67, 'a'), .avatar_voice = "ar"}) == 42);
+  CHECK_THROWS_WITH(speaks.speak({.text = std::string(67, 'a'), .avatar_voice = "de"}),
+                    Catch::Contains("try again"));
+  CHECK(probe("exit 1").speak({.text = std::string(67, 'a')}) == std::nullopt);
 }
