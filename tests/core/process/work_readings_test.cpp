@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/process/run.h"
 #include "tests/temporary_directory.h"
 
@@ -57,14 +58,15 @@ void compute() {
   }
 }
 
+// On a thread that is not the test's: without assertions of Catch, which are not thread-safe.
 void stay_on_the_first_core() {
   cpu_set_t allowed, first;
-  REQUIRE(::sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  NAVTALK_CHECK(::sched_getaffinity(0, sizeof allowed, &allowed) == 0);
   CPU_ZERO(&first);
   int core = 0;
   while (!CPU_ISSET(core, &allowed)) ++core;
   CPU_SET(core, &first);
-  REQUIRE(::pthread_setaffinity_np(::pthread_self(), sizeof first, &first) == 0);
+  NAVTALK_CHECK(::pthread_setaffinity_np(::pthread_self(), sizeof first, &first) == 0);
 }
 
 }  // namespace
