@@ -73,7 +73,7 @@ def take_along(packages):
 
 def libraries(device, packages):
     """torch and diffusers, if they are here and reach the device."""
-    if packages:
+    if packages and pathlib.Path(packages).is_dir():
         take_along(packages)
     try:
         import torch
