@@ -47,9 +47,7 @@ using Durations = std::vector<std::chrono::duration<double>>;
 constexpr const char* k_usage =
     "usage: gpu_bench_nets [--device cuda|cpu] [--models FOLDER | --size full|small] [--precision "
     "fp16,fp32] [--batch 1,2,4,8] [--decoded N] [--time SECONDS] [--launches no] [--profile yes], "
-    "or "
-    "gpu_bench_nets "
-    "--write-models FOLDER [--size full|small]";
+    "or gpu_bench_nets --write-models FOLDER [--size full|small]";
 
 struct Options {
   Device device{.kind = Device::Kind::cuda, .index = 0};

@@ -22,7 +22,7 @@ void WorkPulse::rest() {
   until_.reset();
 }
 
-// What was done before work without steps began is no work of its own.
+// Readings from before begin() are not compared: only work without steps counts.
 void WorkPulse::look(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   std::optional<WorkReadings> before;

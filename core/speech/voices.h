@@ -24,7 +24,7 @@ std::vector<Voice> list_voices(const std::stop_token& stop = {});
 // The lines of `espeak-ng --voices`; those that are no voice are left out.
 std::vector<Voice> parse_voices(std::string_view list);
 
-// Error{not_found} where the part behind "+" is no variant of voices; otherwise as list_voices().
+// Error{not_found} where there is no variant of the name behind "+"; otherwise as list_voices().
 void check_voice_variant(const std::string& voice, const std::stop_token& stop = {},
                          const EspeakLimits& limits = {});
 // Why there is no such voice; nullopt: there is. Errors of list_voices().

@@ -367,6 +367,9 @@ void launch_widest(const GroupNorm& norm, void* workspace, Stream stream) {
 
 std::size_t group_norm_workspace_bytes(const GroupNorm& norm) {
   if (norm.images == 0 || norm.pixels == 0) return 0;
+  const bool small =
+      norm.format == Format::fp16 ? small_pack<__half>(norm) > 0 : small_pack<float>(norm) > 0;
+  if (small) return 0;
   // Whatever the addresses allow.
   const int pack = 16 / static_cast<int>(item_size(norm.format));
   const int runs = std::max(shared_out(norm, 1).runs,

@@ -26,7 +26,7 @@ struct GroupNorm {
 // Channels of x and skip together, at most: a block keeps the statistics of all of them in shared memory.
 inline constexpr int k_most_norm_channels = 3072;
 
-// Memory that group_norm() needs for a norm of these sizes while it runs, aligned to 8 bytes, whatever is in it.
+// Memory that group_norm() needs for this norm while it runs, aligned to 8 bytes, whatever is in it; 0: none.
 std::size_t group_norm_workspace_bytes(const GroupNorm& norm);
 
 // Statistics are fp32 sums of differences from one of the values, joined in a fixed order: the result is the same every time, for an

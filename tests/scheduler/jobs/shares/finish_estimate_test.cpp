@@ -138,7 +138,7 @@ TEST_CASE("after short jobs alone a long one is expected by what its length take
                                 .rate = pace.render_rate,
                                 .overhead = in_seconds(pace.overhead) / 60};
   CHECK(std::chrono::abs(estimate_finish(question)->expected - 52500ms) < 10ms);
-  // What is no part of the time teaches nothing of its parts.
+  // A rendering time longer than the job is not learnt from.
   JobPace untold = pace;
   untold.learn(VideoMinutes(1s), 1s, 2s);
   CHECK(untold.overhead == pace.overhead);
