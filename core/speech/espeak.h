@@ -15,8 +15,8 @@ namespace navtalk {
 // Otherwise than as run_program() has it.
 struct EspeakLimits {
   std::optional<std::vector<std::string>> environment{};  // as in Run
-  std::optional<std::chrono::milliseconds>
-      within{};  // then it is killed, which is an Error{failed}
+  // Then it is killed, which is an Error{failed}.
+  std::optional<std::chrono::milliseconds> within{};
 };
 
 // `sound`: what espeak-ng sees as /proc/self/fd/3, or null. Error{not_found} when espeak-ng is not

@@ -19,8 +19,8 @@ inline constexpr Duration k_longest_passed_over = std::chrono::minutes(1);
 
 // A tenant's first job.
 struct ClaimCandidate {
-  std::int64_t order =
-      0;  // among equals the lowest is first: of tenants in a store that of their names
+  // Among equals the lowest is first: of tenants in a store that of their names.
+  std::int64_t order = 0;
   int plan = 0;
   double weight = 1;
   FairPlace place{};

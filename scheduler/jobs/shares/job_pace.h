@@ -12,11 +12,11 @@
 namespace navtalk {
 
 struct JobPace {
-  double rate =
-      0;  // video-minutes a minute, all the time of the jobs counted; 0: nothing was learnt
+  // Video-minutes a minute, all the time of the jobs counted; 0: nothing was learnt.
+  double rate = 0;
   VideoMinutes measured{};  // work of the jobs of which that was learnt, the latest ones above all
-  VideoMinutes
-      told{};  // the part of it that is work of jobs whose worker told how long it rendered
+  // The part of it that is work of jobs whose worker told how long it rendered.
+  VideoMinutes told{};
   // Of those jobs: the rate of that, and what each took beside it.
   double render_rate = 0;
   Duration overhead{};
