@@ -7,7 +7,9 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
+#include <fstream>
 #include <future>
 #include <limits>
 #include <thread>
@@ -28,6 +30,14 @@ Audio decoded(const WavFormat& format, const std::string& data) {
   const ScratchFolder folder;
   put(folder / "a.wav", wav_bytes(format, data));
   return decode_audio(folder / "a.wav");
+}
+
+// Whether the kernel says that this thread waits for something, as a read does.
+bool sleeps(pid_t thread) {
+  std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  return line.substr(line.rfind(')') + 1).starts_with(" S");
 }
 
 // 24 bits are three bytes, low first.
@@ -231,9 +241,17 @@ TEST_CASE("a recording that can be read no further is not at fault") {
   ::cfmakeraw(&raw);
   REQUIRE(::tcsetattr(slave, TCSANOW, &raw) == 0);
   REQUIRE(::write(master, "RIFF", 4) == 4);
-  auto decoding = std::async(std::launch::async, [&] { return decode_audio(name.data()); });
-  for (int left = 1; left > 0; std::this_thread::yield())
+  std::promise<pid_t> reader;
+  auto decoding = std::async(std::launch::async, [&] {
+    reader.set_value(::gettid());
+    return decode_audio(name.data());
+  });
+  // Only a read that waits gets EIO; one that comes later would get the end of the file.
+  const pid_t thread = reader.get_future().get();
+  for (int left = 1; left > 0 || !sleeps(thread); std::this_thread::yield()) {
     REQUIRE(::ioctl(slave, FIONREAD, &left) == 0);
+    if (decoding.wait_for(std::chrono::seconds(0)) == std::future_status::ready) break;
+  }
   other_end.reset();
   expect_error(Code::failed, {name.data(), "Input/output error"}, [&] { decoding.get(); });
 }
