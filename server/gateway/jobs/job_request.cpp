@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -23,8 +24,15 @@ namespace {
 
 constexpr std::size_t k_longest_text = 100'000;  // bytes
 constexpr std::size_t k_longest_key = 200;
+constexpr std::size_t k_longest_json = 1 << 20;  // bytes, the text escaped in any way
+constexpr int k_deepest_json = 16;
+constexpr std::size_t k_longest_avatar = 64;  // as avatars have it
+constexpr std::size_t k_longest_url = 2048;   // lists read them
 constexpr int k_highest_priority = 100;
 constexpr FrameRate k_highest_fps = 240;  // as infer has it
+// As core/media/encode/video_format.h has them, for GIF and WebP.
+constexpr FrameRate k_fastest_gif = 50;
+constexpr double k_longest_pictures_s = 60;
 // Guesses until the speech is decoded.
 constexpr double k_spoken_bytes_per_s = 14;
 constexpr double k_coded_bytes_per_s = 16'000;
@@ -93,9 +101,10 @@ class Members {
   std::set<std::string> asked_;
 };
 
-// A rational frame rate has a text, such as "30000/1001".
+// A rational frame rate has a text, such as "30000/1001". Other values than texts and numbers may be of any depth.
 std::string frame_rate(const nlohmann::json& value) {
-  const std::string given = value.is_string() ? value.get<std::string>() : value.dump();
+  std::string given = value.is_number() ? value.dump() : value.type_name();
+  if (value.is_string()) given = value.get<std::string>();
   const std::optional<FrameRate> rate = parse_frame_rate(given);
   if (!rate || *rate < 1 || *rate > k_highest_fps)
     refuse(fmt::format("output.fps is a rate from 1 to {}, such as 25 or \"30000/1001\", not {}",
@@ -115,7 +124,7 @@ void read_output(const nlohmann::json& object, nlohmann::json& options) {
   if (const nlohmann::json* fps = output.find("fps")) video["fps"] = frame_rate(*fps);
   if (const auto width = output.integer("width", 16, 7680)) video["size"] = std::to_string(*width);
   if (const auto crf = output.number("crf", 0, 51)) video["crf"] = fmt::format("{}", *crf);
-  if (const auto rate = output.integer("bitrate", 8, 1'000'000))
+  if (const auto rate = output.integer("bitrate", 10, 500'000))
     video["bitrate"] = std::to_string(*rate);
   if (const auto amount = output.number("sharpen", 0, 10))
     video["sharpen"] = fmt::format("{}", *amount);
@@ -152,6 +161,8 @@ VideoMinutes work_of(double seconds, const JobRequest& asked) {
 
 void check_url(const char* member, const std::string& url) {
   if (url.empty()) return;
+  if (url.size() > k_longest_url)
+    refuse(fmt::format("{} is longer than {} bytes", member, k_longest_url));
   try {
     parse_http_url(url);
   } catch (const Error& error) {
@@ -173,16 +184,41 @@ void check_speech(const JobRequest& asked, const nlohmann::json& video) {
   check_url("audio_url", asked.audio_url);
 }
 
+bool is_pictures(std::string_view format) { return format == "gif" || format == "webp"; }
+
+// What infer refuses: a job that is accepted is one that can be rendered.
+void check_output(const JobRequest& asked, const nlohmann::json& options) {
+  const std::string format = options.at("format");
+  const nlohmann::json& video = options.at("video");
+  const bool crf = video.contains("crf"), bitrate = video.contains("bitrate");
+  if (crf && bitrate) refuse("output.crf and output.bitrate exclude each other: leave one out");
+  if (is_pictures(format) && (crf || bitrate))
+    refuse("output.crf and output.bitrate are for mp4, mov, mkv and webm, not " + shown(format));
+  if (video.contains("ssml") && video.contains("subtitles"))
+    refuse("output.subtitles needs a text without ssml: its words are what is shown");
+  if (!video.contains("fps")) return;
+  const FrameRate fps = parse_frame_rate(video.at("fps").get<std::string>()).value();
+  if (format == "gif" && fps > k_fastest_gif)
+    refuse(fmt::format("output.fps is {} at most for a gif", text(k_fastest_gif)));
+  if (asked.duration_s && *asked.duration_s < fps.seconds(1))
+    refuse(fmt::format("duration {} s is shorter than one frame", *asked.duration_s));
+}
+
 void read_job(const nlohmann::json& object, JobRequest& into) {
   Members members(object, "");
   JobSpec& spec = into.job.spec;
   nlohmann::json options = {{"format", "mp4"}, {"video", nlohmann::json::object()}};
   spec.avatar = members.text("avatar");
   if (spec.avatar.empty()) refuse("avatar is missing: the id of the avatar that speaks");
+  if (spec.avatar.size() > k_longest_avatar)
+    refuse(fmt::format("avatar is longer than {} bytes", k_longest_avatar));
   spec.text = members.text("text");
   spec.voice = members.text("voice");
   if (spec.text.size() > k_longest_text)
     refuse(fmt::format("text is longer than {} bytes", k_longest_text));
+  constexpr std::string_view k_blanks = " \t\r\n\f\v";
+  if (!spec.text.empty() && spec.text.find_first_not_of(k_blanks) == std::string::npos)
+    refuse("text has nothing but blanks");
   if (!spec.voice.empty() && !valid_voice(spec.voice))
     refuse("voice is a name such as en-us+f3, not " + shown(spec.voice));
   spec.priority = members.integer("priority", -k_highest_priority, k_highest_priority).value_or(0);
@@ -200,6 +236,7 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
   check_url("webhook", spec.webhook);
   members.refuse_others();
   check_speech(into, video);
+  check_output(into, options);
   into.job.work = work_of(static_cast<double>(spec.text.size()) / k_spoken_bytes_per_s, into);
   into.job.estimated = true;
   if (!into.audio.empty()) take_audio(into, into.audio);
@@ -207,9 +244,41 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
 }
 
 nlohmann::json parsed(std::string_view text) {
-  nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
+  if (text.size() > k_longest_json)
+    refuse(fmt::format("the job is JSON of {} bytes at most, not {}", k_longest_json, text.size()));
+  bool too_deep = false;
+  const auto bound = [&](int above, nlohmann::json::parse_event_t event, nlohmann::json&) {
+    using Event = nlohmann::json::parse_event_t;
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    too_deep = too_deep || (begins && above >= k_deepest_json);
+    return !too_deep;
+  };
+  nlohmann::json object = nlohmann::json::parse(text, bound, false);
+  if (too_deep) refuse(fmt::format("the job is nested deeper than {} levels", k_deepest_json));
   if (object.is_discarded()) refuse("the job is not valid JSON");
   return object;
+}
+
+// The part 'job' of a form, whose part 'audio' is the job's.
+std::string_view job_of_form(std::string_view type, std::string_view body, JobRequest& into) {
+  std::optional<std::string_view> job, audio;
+  for (const FormPart& part : parse_form(type, body)) {
+    if (part.name != "audio" && part.name != "job")
+      refuse("there is no part " + shown(part.name) + " of the form: its parts are job and audio");
+    auto& content = part.name == "audio" ? audio : job;
+    if (content) refuse(fmt::format("the form has the part '{}' twice", part.name));
+    content = part.content;
+  }
+  if (!job || job->empty()) refuse("the form lacks the part 'job', a JSON object");
+  if (audio && audio->empty()) refuse("the part 'audio' of the form is empty");
+  into.audio = audio.value_or("");
+  return *job;
+}
+
+bool is_form(std::string_view type) {
+  constexpr std::string_view k_form = "multipart/form-data;";
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  return std::ranges::equal(type.substr(0, k_form.size()), k_form, same);
 }
 
 }  // namespace
@@ -217,17 +286,8 @@ nlohmann::json parsed(std::string_view text) {
 JobRequest parse_job_request(const Request& request) {
   JobRequest asked;
   const std::string type = request.header("content-type").value_or("");
-  std::string_view job = request.body;
-  if (type.starts_with("multipart/form-data;")) {
-    job = {};
-    for (const FormPart& part : parse_form(type, request.body)) {
-      if (part.name != "audio" && part.name != "job")
-        refuse("there is no part " + shown(part.name) +
-               " of the form: its parts are job and audio");
-      (part.name == "audio" ? asked.audio : job) = part.content;
-    }
-    if (job.empty()) refuse("the form lacks the part 'job', a JSON object");
-  }
+  const std::string_view job =
+      is_form(type) ? job_of_form(type, request.body, asked) : std::string_view(request.body);
   read_job(parsed(job), asked);
   asked.job.key = request.header("idempotency-key").value_or("");
   if (asked.job.key.size() > k_longest_key)
@@ -261,8 +321,18 @@ void take_audio(JobRequest& request, std::string_view audio) {
 }
 
 void take_measured(JobRequest& request, double seconds) {
+  if (request.start_s >= seconds && request.start_s > 0)
+    refuse(fmt::format("start {} s is behind the end of the speech, which lasts {:.2f} s",
+                       request.start_s, seconds));
   request.job.work = work_of(seconds, request);
   request.job.estimated = false;
+  const double rendered_s = request.job.work.count() * 60;
+  const std::string format = video_choice(request.job.spec).format;
+  if (is_pictures(format) && rendered_s > k_longest_pictures_s + k_least_duration_s)
+    refuse(
+        fmt::format("the speech lasts {:.1f} s, a {} {:.0f} s at most: ask for mp4 or webm, or "
+                    "for a part of it with duration",
+                    rendered_s, format, k_longest_pictures_s));
 }
 
 VideoChoice video_choice(const JobSpec& spec) {

@@ -36,7 +36,7 @@ void refused(const Request& request, const std::string& with) {
 TEST_CASE("a job of a text has its options as infer names them") {
   Request request = json(
       R"({"avatar":"ada","text":"Hello.","voice":"en-us+f3","ssml":true,"priority":7,"duration":2.5,
-          "output":{"format":"mkv","fps":"30000/1001","width":320,"crf":20,"sharpen":1.5,"match_colour":true,"bitrate":400}})");
+          "output":{"format":"mkv","fps":"30000/1001","width":320,"crf":20,"sharpen":1.5,"match_colour":true}})");
   request.headers.emplace_back("idempotency-key", "k1");
   const JobRequest asked = parse_job_request(request);
   CHECK(asked.job.key == "k1");
@@ -51,7 +51,6 @@ TEST_CASE("a job of a text has its options as infer names them") {
                                                              {"crf", "20"},
                                                              {"sharpen", "1.5"},
                                                              {"match-colour", "true"},
-                                                             {"bitrate", "400"},
                                                              {"ssml", "true"},
                                                              {"duration", "2.5"}});
 }
@@ -108,6 +107,74 @@ TEST_CASE("what a job cannot have is refused by its name") {
   refused(json(R"({"avatar":"ada","text":"a","webhook":"ftp://x"})"), "webhook: ");
   refused(json(R"({"avatar":"ada","audio_url":"http://x/","ssml":true})"), "need a text");
   refused(json(R"({"avatar":"ada","text":")" + std::string(100'001, 'a') + "\"}"), "longer");
+}
+
+TEST_CASE("what a worker would refuse is refused at once") {
+  const auto with = [](const std::string& members) {
+    return json(R"({"avatar":"ada","text":"a",)" + members + "}");
+  };
+  for (const char* rate : {"9", "500001"})
+    refused(with(R"("output":{"bitrate":)" + std::string(rate) + "}"), "output.bitrate");
+  CHECK_NOTHROW(parse_job_request(with(R"("output":{"bitrate":10})")));
+  CHECK_NOTHROW(parse_job_request(with(R"("output":{"bitrate":500000})")));
+  refused(with(R"("output":{"bitrate":400,"crf":20})"), "exclude each other");
+  for (const char* format : {"gif", "webp"}) {
+    refused(with(R"("output":{"crf":20,"format":")" + std::string(format) + "\"}"), "mp4, mov");
+    refused(with(R"("output":{"bitrate":400,"format":")" + std::string(format) + "\"}"),
+            "mp4, mov");
+  }
+  refused(with(R"("ssml":true,"output":{"subtitles":"burn"})"), "without ssml");
+  refused(with(R"("output":{"format":"gif","fps":51})"), "50 at most");
+  CHECK_NOTHROW(parse_job_request(with(R"("output":{"format":"gif","fps":50})")));
+  CHECK_NOTHROW(parse_job_request(with(R"("output":{"format":"webp","fps":51})")));
+  refused(with(R"("duration":0.5,"output":{"fps":1})"), "shorter than one frame");
+  CHECK_NOTHROW(parse_job_request(with(R"("duration":1,"output":{"fps":1})")));
+  refused(json(R"({"avatar":"ada","text":" \n\t"})"), "blanks");
+}
+
+TEST_CASE("speech that is too long for GIF and WebP is refused once its length is known") {
+  for (const char* format : {"gif", "webp", "mp4"}) {
+    JobRequest asked = parse_job_request(
+        json(R"({"avatar":"ada","text":"a","output":{"format":")" + std::string(format) + "\"}}"));
+    CHECK_NOTHROW(take_measured(asked, 60));
+    if (std::string(format) == "mp4")
+      CHECK_NOTHROW(take_measured(asked, 61));
+    else
+      CHECK_THROWS_WITH(take_measured(asked, 61), Catch::Contains("duration"));
+  }
+}
+
+TEST_CASE("a part that begins behind the end of the speech is refused once that is known") {
+  JobRequest asked = parse_job_request(json(R"({"avatar":"ada","text":"a","start":4})"));
+  CHECK_NOTHROW(take_measured(asked, 4.5));
+  CHECK(asked.job.work.count() * 60 == Approx(0.5));
+  CHECK_THROWS_WITH(take_measured(asked, 4), Catch::Contains("behind the end"));
+}
+
+TEST_CASE("a job's JSON is short and flat, whatever else it holds") {
+  const auto nested = [](std::size_t levels) {
+    return json(R"({"avatar":"ada","text":"a","output":{"fps":)" + std::string(levels, '[') +
+                std::string(levels, ']') + "}}");
+  };
+  refused(nested(3), "output.fps is a rate");
+  refused(nested(100), "deeper");
+  refused(nested(400'000), "deeper");
+  refused(json(R"({"avatar":"ada","text":"a")" + std::string(1 << 20, ' ') + "}"), "1048576 bytes");
+  const std::string url = "http://a.example/" + std::string(2048, 'a');
+  refused(json(R"({"avatar":"ada","text":"a","webhook":")" + url + "\"}"), "webhook is longer");
+  refused(json(R"({"avatar":"ada","audio_url":")" + url + "\"}"), "audio_url is longer");
+  refused(json(R"({"avatar":")" + std::string(65, 'a') + R"(","text":"a"})"), "avatar is longer");
+}
+
+TEST_CASE("a form has each part once, and none is empty") {
+  const std::string job = part("job", R"({"avatar":"ada"})"), audio = part("audio", "b");
+  Request request = form(job + audio + "--xx--");
+  request.headers = {{"content-type", "Multipart/Form-Data; Boundary=xx"}};
+  CHECK(parse_job_request(request).audio == "b");
+  refused(form(job + audio + audio + "--xx--"), "'audio' twice");
+  refused(form(job + job + audio + "--xx--"), "'job' twice");
+  refused(form(part("job", R"({"avatar":"ada","text":"a"})") + part("audio", "") + "--xx--"),
+          "'audio' of the form is empty");
 }
 
 TEST_CASE("a form brings speech, whose length is estimated") {
