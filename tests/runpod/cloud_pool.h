@@ -31,11 +31,7 @@ struct CloudPool {
                          .consistency_window = std::chrono::milliseconds(200)}};
   Supply supply{*store, {.identity = identity, .who = "test", .cloud = CloudSwitch::on}};
 
-  runpod::ProviderOptions options() {
-    runpod::ProviderOptions result = quick_options(server);
-    result.api.slow_timeout = std::chrono::milliseconds(300);
-    return result;
-  }
+  runpod::ProviderOptions options() { return quick_options(server); }
 
   GpuId ask_for_one() {
     const Provisioning brought = supply.create(store->view(), Source::cloud, "test");
@@ -54,9 +50,9 @@ struct CloudPool {
     executor.wait_idle(std::chrono::seconds(30), {});
     reconciler.pass({});
   }
-  // Works until it is so, for at most twenty seconds.
+  // Works until it is so, for at most a minute.
   bool comes(const std::function<bool()>& so) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!so()) {
       if (std::chrono::steady_clock::now() > end) return false;
       work();

@@ -18,9 +18,9 @@ inline const WorkerTokens k_tokens("secret");
 inline runpod::ApiOptions quick_api(const RunpodServer& server) {
   using namespace std::chrono_literals;
   return {.url = server.api_url(),
-          .timeout = 2s,
-          .slow_timeout = 2s,
-          .lookup_timeout = 2s,
+          .timeout = 5s,
+          .slow_timeout = 5s,
+          .lookup_timeout = 5s,
           .retry = {.first = 1ms, .most = 5ms, .tries = 5, .patience = 3s}};
 }
 

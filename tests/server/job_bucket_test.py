@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import unittest
 import urllib.error
 import urllib.request
@@ -18,7 +17,7 @@ from moto_service import INSTALLED, Moto  # noqa: E402
 from patience import PATIENCE_S, eventually  # noqa: E402
 from serve_process import PROGRAM, Process  # noqa: E402
 from speech_file import record  # noqa: E402
-from worker_processes import worker_processes  # noqa: E402
+from worker_processes import new_folder, worker_processes  # noqa: E402
 
 SPEECH_S = 45  # at one frame a second: five segments of ten seconds
 MONTH_US = 31 * 24 * 3600 * 1_000_000
@@ -32,7 +31,7 @@ class JobBucket(unittest.TestCase):
     def setUp(self):
         self.moto = Moto("videos")
         self.addCleanup(lambda: self.moto.end())
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-bucket-"))
+        self.folder = pathlib.Path(new_folder("navtalk-bucket-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.gateways = []
         self.addCleanup(self.clean)

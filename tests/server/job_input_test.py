@@ -7,7 +7,6 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import unittest
 import urllib.error
@@ -17,7 +16,7 @@ import serve_process
 from patience import PATIENCE_S, eventually
 from serve_process import PROGRAM, Process
 from speech_file import record
-from worker_processes import worker_processes
+from worker_processes import new_folder, worker_processes
 
 LONGEST_S = 3600
 
@@ -33,7 +32,7 @@ class Inputs(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-inputs-"))
+        cls.folder = pathlib.Path(new_folder("navtalk-inputs-"))
         program = pathlib.Path(PROGRAM).resolve()
         for name in ("bin", "lib/navtalk", "speech", "state"):
             (cls.folder / name).mkdir(parents=True)
@@ -214,7 +213,7 @@ class Spoken(unittest.TestCase):
     """By an espeak-ng that is a script."""
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-spoken-"))
+        self.folder = pathlib.Path(new_folder("navtalk-spoken-"))
         self.addCleanup(shutil.rmtree, self.folder)
         (self.folder / "text").write_text("Hello.", encoding="utf-8")
         self.command = [PROGRAM, "--json", "job", "probe", "--text", self.folder / "text"]
@@ -249,7 +248,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 class Renderers(unittest.TestCase):
     def test_a_renderer_has_a_filter_of_its_system_calls(self):
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-renderer-"))
+        folder = pathlib.Path(new_folder("navtalk-renderer-"))
         serve_process.PROGRAM = PROGRAM
         gateway = Process("--listen", "127.0.0.1:0", "--drain-s", "1", folder=str(folder))
 
@@ -279,9 +278,13 @@ class Renderers(unittest.TestCase):
         for worker in worker_processes(gateway.folder):
             children = pathlib.Path(f"/proc/{worker}/task/{worker}/children").read_text(encoding="ascii").split()
             for child in children:
-                if b"render" not in pathlib.Path("/proc", child, "cmdline").read_bytes().split(b"\0"):
+                try:
+                    command = pathlib.Path("/proc", child, "cmdline").read_bytes()
+                    lines = pathlib.Path("/proc", child, "status").read_text(encoding="utf-8").splitlines()
+                except OSError:  # it has ended
                     continue
-                lines = pathlib.Path("/proc", child, "status").read_text(encoding="utf-8").splitlines()
+                if b"render" not in command.split(b"\0"):
+                    continue
                 status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
                 if status["Seccomp"] != "0":
                     return {name: status[name] for name in ("NoNewPrivs", "Seccomp")}

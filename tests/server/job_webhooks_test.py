@@ -8,13 +8,12 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import tempfile
 import threading
 import unittest
 
 from patience import PATIENCE_S, eventually
 from serve_process import PROGRAM, Process
-from worker_processes import worker_processes
+from worker_processes import new_folder, worker_processes
 
 SECRET = {"NAVTALK_SIGNING_SECRET": "of this test", "NAVTALK_WEBHOOK_ALLOW_PRIVATE": "true"}
 MONTH_US = 31 * 24 * 3600 * 1_000_000
@@ -53,7 +52,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 class JobWebhooks(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-webhooks-"))
+        self.folder = pathlib.Path(new_folder("navtalk-webhooks-"))
         self.gateway = Process("--listen", "127.0.0.1:0", "--drain-s", "1", folder=str(self.folder), **SECRET)
         self.addCleanup(self.clean)
 

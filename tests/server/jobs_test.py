@@ -10,7 +10,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
@@ -19,7 +18,7 @@ import urllib.request
 from patience import PATIENCE_S, eventually
 from serve_process import PROGRAM, START, Process, receive
 from speech_file import record
-from worker_processes import worker_processes
+from worker_processes import new_folder, worker_processes
 
 SPEECH_S = 45  # at one frame a second: five segments of ten seconds
 
@@ -92,7 +91,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 class Jobs(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-jobs-"))
+        self.folder = pathlib.Path(new_folder("navtalk-jobs-"))
         self.start()
         self.addCleanup(self.clean)
 

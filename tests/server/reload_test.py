@@ -8,13 +8,13 @@ import signal
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import urllib.error
 import urllib.request
 
 from patience import PATIENCE_S, eventually
+from worker_processes import new_folder
 
 PROGRAM = sys.argv.pop(1)
 
@@ -33,7 +33,7 @@ def make_certificate(folder, name):
 
 class Serving(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="navtalk-reload-"))
+        self.folder = pathlib.Path(new_folder("navtalk-reload-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.file = self.folder / "navtalk.toml"
         variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}

@@ -9,7 +9,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 
@@ -23,6 +22,7 @@ except ModuleNotFoundError:
     sys.exit(0)
 
 from patience import PATIENCE_S, eventually  # noqa: E402
+from worker_processes import new_folder  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
 START = json.dumps({"type": "session.start"})
@@ -32,7 +32,7 @@ class Process:
     """One navtalk serve, in a state folder of its own."""
 
     def __init__(self, *arguments, folder=None, **environment):
-        self.folder = folder or tempfile.mkdtemp(prefix="navtalk-serve-")
+        self.folder = folder or new_folder("navtalk-serve-")
         variables = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
         variables.update(environment, STATE_DIRECTORY=self.folder, OMP_WAIT_POLICY="passive")
         self.operator_key = environment.get("NAVTALK_OPERATOR_KEY")

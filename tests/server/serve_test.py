@@ -15,7 +15,7 @@ import urllib.request
 from patience import PATIENCE_S, eventually
 from serve_process import PROGRAM, START, Process, next_picture, receive, variables_of, websocket
 from synthetic_voice import synthetic_voice
-from worker_processes import worker_processes
+from worker_processes import new_folder, worker_processes
 
 ADA = pathlib.Path(__file__).resolve().parents[2] / "assets/demo/avatars/ada"
 
@@ -252,7 +252,7 @@ class Secrets(unittest.TestCase):
 
 class Registered(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="navtalk-serve-")
+        self.folder = new_folder("navtalk-serve-")
         self.addCleanup(lambda: shutil.rmtree(self.folder))
         self.gateway = Process("--listen", "127.0.0.1:0", folder=self.folder, NAVTALK_LOCAL_DEVICES="none")
         self.addCleanup(lambda: self.gateway.end())

@@ -77,10 +77,10 @@ class Drain(unittest.TestCase):
         self.assertNotEqual(self.made.gpus()[0]["draining"], 0)
 
     def test_a_drain_that_is_undone_ends_no_session(self):
-        self.made.json("pool", "drain", "--notice-s", "4", self.session["gpu"])
+        self.made.json("pool", "drain", "--notice-s", "10", self.session["gpu"])
         self.assertEqual(self.user.receive(PATIENCE_S)["type"], "session.draining")
         self.made.json("pool", "drain", "--undo", self.session["gpu"])
-        self.goes_on(8)
+        self.goes_on(12)
         self.user.leave()
 
 

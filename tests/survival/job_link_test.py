@@ -15,6 +15,7 @@ from link import Link
 PROGRAMS = [sys.argv.pop(1) for _ in range(3)]
 LIBRARY = sys.argv.pop(1)
 LEASE_S = 30
+WIDE = 512  # a video that comes in several pieces, each of which needs far less than the 25 s that a worker may be silent
 
 
 class MemoryGroup:
@@ -89,11 +90,11 @@ class JobLinks(unittest.TestCase):
 
     def test_a_file_that_needs_longer_than_a_lease_arrives(self):
         self.start_worker()
-        row = self.over(self.rig.submit(new_key()))
+        row = self.over(self.rig.submit(new_key(), width=WIDE))
         size = len(self.rig.result(row["id"]))
         self.link.bytes_per_s = size / (LEASE_S + 6)
         start = time.monotonic()
-        row = self.over(self.rig.submit(new_key()))
+        row = self.over(self.rig.submit(new_key(), width=WIDE))
         self.assertGreater(time.monotonic() - start, LEASE_S, "the link was too fast for this test")
         self.assertEqual(self.claims(row), 1)
         self.assertEqual(self.rig.frames(self.rig.result(row["id"]))[0], SPEECH_S)

@@ -138,10 +138,10 @@ class JobRig:
 
     # --- a user
 
-    def form(self, mark):
+    def form(self, mark, width=64):
         """The request of a job whose file is unlike that of any other, and whose sound is the same."""
         sound = self.sound + b"LIST" + len(mark).to_bytes(4, "little") + mark.encode()
-        job = {"avatar": "ada", "output": {"fps": "1", "width": 64}, "webhook": self.hooks.url}
+        job = {"avatar": "ada", "output": {"fps": "1", "width": width}, "webhook": self.hooks.url}
         border = "----navtalk"
         parts = [
             (f'--{border}\r\nContent-Disposition: form-data; name="job"\r\n\r\n{json.dumps(job)}\r\n').encode(),
@@ -151,9 +151,9 @@ class JobRig:
         ]
         return b"".join(parts), f"multipart/form-data; boundary={border}", hashlib.sha256(sound).hexdigest()
 
-    def submit(self, key):
+    def submit(self, key, **output):
         """The job's id, however often it has to be asked for."""
-        body, kind, _ = self.form(key)
+        body, kind, _ = self.form(key, **output)
         headers = {"Content-Type": kind, "Idempotency-Key": key}
 
         def asked():

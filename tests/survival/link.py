@@ -6,6 +6,7 @@ import threading
 import time
 
 PIECE = 512  # bytes
+LATE_S = 0.5  # what a link that was late for its next piece makes good
 
 
 class Link:
@@ -45,11 +46,13 @@ class Link:
             self._pass(worker, client, job)
 
     def _pass(self, source, target, slow):
+        due = 0  # when the next piece may pass
         with contextlib.suppress(OSError):
             while piece := source.recv(PIECE if slow and self.bytes_per_s else 65536):
                 target.sendall(piece)
                 if slow and self.bytes_per_s:
-                    time.sleep(len(piece) / self.bytes_per_s)
+                    due = max(due, time.monotonic() - LATE_S) + len(piece) / self.bytes_per_s
+                    time.sleep(max(0, due - time.monotonic()))
         for end in (source, target):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)

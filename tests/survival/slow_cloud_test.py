@@ -13,7 +13,7 @@ from world import IDLE, World
 
 PROGRAMS = [sys.argv.pop(1) for _ in range(3)]
 PATIENCE_S = 60
-AT_ONCE_S = 15  # a create hangs for 120 s
+AT_ONCE_S = 60  # a create hangs for 120 s
 THREADS = 8  # of a lane
 USERS = 12
 

@@ -67,10 +67,13 @@ class OneVideo {
   std::vector<JobRow> rows_;
 };
 
-// Within two seconds.
+// Within a minute.
 bool comes(const auto& is) {
-  for (int i = 0; i < 2000 && !is(); ++i) std::this_thread::sleep_for(1ms);
-  return is();
+  for (const auto until = std::chrono::steady_clock::now() + 60s;
+       std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(1ms)) {
+    if (is()) return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace navtalk::tests {
 
-inline constexpr Duration k_long = std::chrono::seconds(20);
+inline constexpr Duration k_long = std::chrono::seconds(60);
 
 struct ProbedPool {
   SmallPool pool{};

@@ -125,7 +125,7 @@ TEST_CASE("a woken GPU that is ready is learned as a wake") {
 }
 
 TEST_CASE("beside more hanging workers than are probed at once, a dead one fails, and they do") {
-  ProbedPool world({.timeout = std::chrono::milliseconds(100), .at_once = 3});
+  ProbedPool world({.timeout = std::chrono::milliseconds(500), .at_once = 3});
   const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
   std::vector<Gpu> hanging, well;
   for (int i = 0; i < 7; ++i)
@@ -243,7 +243,8 @@ TEST_CASE("the fourth miss in a row fails a GPU, also when it is recorded a litt
   const Gpu gpu = world.put(Source::cloud, State::idle);
   world.worker.set({.alive = false});
   const int misses = GENERATE(2, 3);
-  const TimePoint first = world.pool.store->now() - std::chrono::milliseconds(14'900);
+  // A little more than half a period before the grace time is over.
+  const TimePoint first = world.pool.store->now() - std::chrono::milliseconds(12'600);
   for (int i = 0; i < misses; ++i) world.pool.store->missed({{gpu.id, "silent"}}, first);
   Prober prober(*world.pool.store, {.who = "test", .record_every = {}});
   prober.step(true);
@@ -253,7 +254,7 @@ TEST_CASE("the fourth miss in a row fails a GPU, also when it is recorded a litt
 }
 
 TEST_CASE("starting workers that do not answer delay no probe of a serving one") {
-  ProbedPool world;
+  ProbedPool world({.timeout = k_very_long});
   const LoopbackServer silent([](Connection& client, const ReceivedRequest&) { client.hold(); });
   for (int i = 0; i < 6; ++i) {
     Gpu dead = new_gpu(world.pool.identity, Source::cloud);
@@ -261,9 +262,14 @@ TEST_CASE("starting workers that do not answer delay no probe of a serving one")
     world.pool.add(dead);
   }
   const Gpu serving = world.put(Source::cloud, State::idle);
-  world.prober.step(true);
-  CHECK_FALSE(world.prober.wait_idle(std::chrono::seconds(1), {}));
-  CHECK(world.pool.row(serving).seen_at > TimePoint{});
+  const auto is_seen = [&] { return world.pool.row(serving).seen_at > TimePoint{}; };
+  for (const auto until = std::chrono::steady_clock::now() + k_long;
+       !is_seen() && std::chrono::steady_clock::now() < until;) {
+    world.prober.step(true);
+    world.prober.wait_idle(std::chrono::milliseconds(10), {});
+  }
+  CHECK(is_seen());
+  CHECK_FALSE(world.prober.wait_idle(std::chrono::milliseconds(10), {}));
 }
 
 TEST_CASE("upgrades to WebSockets that hang delay no other worker's readiness") {

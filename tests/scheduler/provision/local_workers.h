@@ -54,7 +54,7 @@ inline std::optional<Instance> listed(LocalProvider& provider, const std::string
 
 // The same of a process that was only just started: for a moment its command line is empty.
 inline std::optional<Instance> appears(LocalProvider& provider, const std::string& name) {
-  const auto until = steady_clock::now() + 10s;
+  const auto until = steady_clock::now() + 60s;
   auto instance = listed(provider, name);
   while (!instance && steady_clock::now() < until) instance = listed(provider, name);
   return instance;
@@ -67,7 +67,7 @@ inline bool ends(const Gpu& gpu) {
   const UniqueFd watched = local::watch(*parse_process_id(gpu.provider_id));
   if (!watched) return true;
   std::size_t which = 0;
-  return local::wait_readable({watched.value()}, steady_clock::now() + 20s, {}, which) ==
+  return local::wait_readable({watched.value()}, steady_clock::now() + 60s, {}, which) ==
          local::Waited::ready;
 }
 

@@ -1,4 +1,6 @@
 // The scaler's decision, rule by rule: what is brought, when, and when not.
+#include <time.h>
+
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -289,16 +291,22 @@ TEST_CASE("names of policies and switches are read back") {
 }
 
 TEST_CASE("ten thousand GPUs are decided on at once") {
+  // Of this thread: what else the machine does is not counted.
+  const auto processor_time = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
   Pool pool = busy_pool(5000, 1000);
   for (int i = 0; i < 5000; ++i) pool.add(Source::cloud, State::idle);
   Plan plan;
-  auto best = std::chrono::steady_clock::duration::max();
+  auto best = std::chrono::nanoseconds::max();
   for (int i = 0; i < 5; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = processor_time();
     decide(pool.snapshot, pool.limits, k_now, plan);
-    best = std::min(best, std::chrono::steady_clock::now() - start);
+    best = std::min(best, processor_time() - start);
   }
   CHECK(plan.actions.size() > 3000);
-  // Instrumented builds on a busy machine are ten times slower than the 2 ms measured.
+  // Instrumented builds are ten times slower than the 2 ms measured.
   CHECK(best < 100ms);
 }

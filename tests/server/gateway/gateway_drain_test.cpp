@@ -49,7 +49,7 @@ TEST_CASE("a drain that is undone, or that no operator began, ends no session") 
   MediaClient client(pool, received);
   const bool undone = GENERATE(true, false);
   if (undone) {
-    drain_gpu(pool.store(), gpu.id.text, 2s, k_who);
+    drain_gpu(pool.store(), gpu.id.text, 5s, k_who);
     REQUIRE(client.until_text("session.draining"));
     undrain_gpu(pool.store(), gpu.id.text, k_who);
   } else {
@@ -57,7 +57,7 @@ TEST_CASE("a drain that is undone, or that no operator began, ends no session") 
     REQUIRE(pool.store().change({.id = row.id, .version = row.version, .draining = true},
                                 {"scaler", "it is old"}));
   }
-  const TimePoint until = pool.store().now() + 4s;
+  const TimePoint until = pool.store().now() + 7s;
   REQUIRE(client.until([&] {
     CHECK(client.text.is_null());
     return pool.store().now() > until;

@@ -115,7 +115,7 @@ std::unique_ptr<SqliteConnection> GatewayPool::locked() {
   return other;
 }
 
-bool GatewayPool::ends() { return running_.wait_for(20s) == std::future_status::ready; }
+bool GatewayPool::ends() { return running_.wait_for(40s) == std::future_status::ready; }
 
 Gpu GatewayPool::row() {
   Gpu gpu = new_gpu(identity_, Source::local);

@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto k_patience = 20s;
+constexpr auto k_patience = 60s;
 
 }  // namespace
 

@@ -31,7 +31,7 @@ Got ask(const std::string& method, const std::string& url, const std::string& bo
 // Asks until `holds`, at most 20 s.
 bool eventually(const std::function<bool()>& holds);
 
-// A WebSocket client. Every call gives up after 20 s.
+// A WebSocket client. Every call gives up after a minute.
 class SocketClient {
  public:
   // url: "http://127.0.0.1:1234"

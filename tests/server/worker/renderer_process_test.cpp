@@ -27,7 +27,7 @@ TEST_CASE("an order does not wait for a renderer that reads nothing") {
   RendererProcess renderer(io.get_executor(), reapers, {"/bin/sleep", "60"});
   const auto ordered = std::async(std::launch::async,
                                   [&] { renderer.order(std::string(std::size_t{4} << 20, 'x')); });
-  const std::future_status status = ordered.wait_for(10s);
+  const std::future_status status = ordered.wait_for(40s);
   renderer.end("so that an order that waits goes on");
   CHECK(status == std::future_status::ready);
 }
@@ -41,7 +41,7 @@ TEST_CASE("a renderer reads every order, one after another") {
   for (int i = 0; i < k_orders; ++i) renderer.order(std::to_string(i) + long_text + "\n");
   int read = 0;
   std::string line;
-  for (const auto until = std::chrono::steady_clock::now() + 10s;
+  for (const auto until = std::chrono::steady_clock::now() + 60s;
        read < k_orders && std::chrono::steady_clock::now() < until; io.run_one_for(100ms)) {
     while (renderer.poll(line)) {
       REQUIRE(line == std::to_string(read) + long_text);
@@ -61,7 +61,7 @@ TEST_CASE("a renderer has no descriptors but its own, so that what the worker cl
                            {"/bin/sh", "-c", "for fd in /proc/$$/fd/*; do echo ${fd##*/}; done"});
   std::set<std::string> open;
   std::string line;
-  for (const auto until = std::chrono::steady_clock::now() + 10s;
+  for (const auto until = std::chrono::steady_clock::now() + 60s;
        !renderer.ended() && std::chrono::steady_clock::now() < until; io.run_one_for(100ms)) {
     while (renderer.poll(line)) open.insert(line);
   }

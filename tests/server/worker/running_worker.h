@@ -137,7 +137,7 @@ class Running {
   void stop() { stop_.request_stop(); }
   // Throws what run() threw.
   bool ends() {
-    if (result_.wait_for(20s) != std::future_status::ready) return false;
+    if (result_.wait_for(60s) != std::future_status::ready) return false;
     std::future<void> over = std::exchange(result_, std::async(std::launch::deferred, [] {}));
     over.get();
     return true;

@@ -163,10 +163,10 @@ TEST_CASE("a wake without memory lets the CPU draw, where it may") {
 
 TEST_CASE("a wake may take longer than a stuck loop, and succeeds") {
   EngineScript script;
-  Running worker(script, {.stuck_after = 400ms});
+  Running worker(script, {.stuck_after = 2s});
   REQUIRE(worker.becomes("idle"));
   CHECK(ask("POST", worker.url() + "/v1/pause").status == 200);
-  script.load_takes = 600ms;
+  script.load_takes = 3s;
   const Got wake = ask("POST", worker.url() + "/v1/wake");
   CHECK(wake.status == 200);
   CHECK(wake.body.at("state") == "idle");
@@ -199,7 +199,7 @@ TEST_CASE("health is that of the work loop, not of the HTTP server") {
 
 TEST_CASE("a worker that loads an avatar takes sessions with others meanwhile") {
   EngineScript script;
-  Running worker(script, {.slots = 2, .stuck_after = 600ms});
+  Running worker(script, {.slots = 2});
   REQUIRE(worker.becomes("idle"));
   script.hold_prepare = true;
   auto prepared = std::async(std::launch::async, [&] {
@@ -276,7 +276,7 @@ TEST_CASE("without a token a worker listens on loopback only") {
 
 TEST_CASE("a worker that no gateway speaks to ends by itself, but not during a session") {
   EngineScript script;
-  Running worker(script, {.gateway_timeout = 300ms});
+  Running worker(script, {.gateway_timeout = 3s});
   REQUIRE(worker.becomes("idle"));
   {
     SocketClient client(worker.url(), session("a", 1));

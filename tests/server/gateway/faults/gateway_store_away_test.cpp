@@ -77,7 +77,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an outage longer than a lease costs nobody the place, even in a full queue") {
-  GatewayPool pool({.queue_limit = 3, .lease = 300ms});
+  GatewayPool pool({.queue_limit = 3, .lease = 2s});
   std::vector<std::unique_ptr<SocketClient>> clients;
   for (int place = 1; place <= 3; ++place) {
     clients.push_back(std::make_unique<SocketClient>(pool.url(), "/v1/realtime"));

@@ -151,7 +151,7 @@ class Dispatching {
     return now(job).state;
   }
   bool eventually(const std::function<bool()>& what) {
-    for (const auto until = std::chrono::steady_clock::now() + 10s;
+    for (const auto until = std::chrono::steady_clock::now() + 60s;
          std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(5ms)) {
       if (what()) return true;
       note_change();

@@ -173,8 +173,8 @@ TEST_CASE(
   CHECK(gateway.eventually([&] { return gateway.told() == 1; }));
   const JobFiles local(speech.parent_path().parent_path());
   auto kept = std::async(std::launch::async, [&] { local.keep_upload("more"); });
-  CHECK(kept.wait_for(8s) == std::future_status::ready);  // it needs the folder's lock
-  CHECK(gateway.drain().wait_for(8s) == std::future_status::ready);
+  CHECK(kept.wait_for(15s) == std::future_status::ready);  // it needs the folder's lock
+  CHECK(gateway.drain().wait_for(15s) == std::future_status::ready);
   CHECK(fs::exists(speech));
 }
 
@@ -212,13 +212,12 @@ TEST_CASE("a gateway does not take from itself what it still renders under a lea
 }
 
 TEST_CASE("after a pause of this gateway others renew their leases before it takes their jobs") {
-  Dispatching gateway(
-      {.rules = {.lease = 50ms},
-       .times = {.renewal_grace = 600ms, .look_every = 10ms, .longest_round = 100ms},
-       .order = none});
+  Dispatching gateway({.rules = {.lease = 50ms},
+                       .times = {.renewal_grace = 3s, .look_every = 10ms, .longest_round = 100ms},
+                       .order = none});
   const Job job = gateway.add("a");
   gateway.release();
-  gateway.wait(700ms);  // it has been up for long enough
+  gateway.wait(3100ms);  // it has been up for long enough
   const auto busy = gateway.block_threads();
   const Job elsewhere = gateway.jobs.claim("other", by_priority, gateway.jobs.now()).value();
   std::this_thread::sleep_for(150ms);
@@ -318,10 +317,9 @@ TEST_CASE("a worker that has missed a heartbeat gets no other job of any gateway
   const Job silent = gateway.add("a");
   gateway.release();
   REQUIRE(gateway.eventually([&] { return gateway.progress(silent) > 0; }));
-  std::this_thread::sleep_for(30ms);
+  REQUIRE(gateway.eventually([&] { return !gateway.lends_elsewhere(); }));
   const Job other = gateway.add("b");
   gateway.release();
-  CHECK(gateway.eventually([&] { return !gateway.lends_elsewhere(); }));
   gateway.wait(150ms);
   CHECK(gateway.claims(other) == 0);
   goes_on = true;
@@ -391,7 +389,7 @@ TEST_CASE("a gateway that stops while a job is claimed waits for no result") {
   std::future<void> drained = gateway.drain();
   std::this_thread::sleep_for(20ms);
   go_on.set_value();
-  CHECK(drained.wait_for(8s) == std::future_status::ready);
+  CHECK(drained.wait_for(15s) == std::future_status::ready);
   CHECK(gateway.now(job).state == JobState::released);
   CHECK(gateway.now(job).attempts == 0);
 }
