@@ -150,7 +150,7 @@ struct JobParts {
                            .moderation = threads.moderation,
                            .probes = threads.probes,
                            .avatars = options.avatars},
-             .webhooks = options.jobs->webhook.has_value(),
+             .webhook_secret = options.jobs->webhook ? options.jobs->webhook->secret : "",
              .link_secret = tokens.of_purpose("links to results"),
              .avatars = options.avatars,
              .max_upload = options.jobs->max_upload,

@@ -356,9 +356,11 @@ class Jobs(unittest.TestCase):
         told = json.loads(body)
         self.assertEqual((told["type"], told["job"]["id"], told["job"]["state"]), ("job.done", done["id"], "done"))
         self.assertEqual(first["Navtalk-Event-Id"], second["Navtalk-Event-Id"])
+        with urllib.request.urlopen(self.gateway.url + "/v1/webhook-secret", timeout=PATIENCE_S) as answer:
+            secret = json.load(answer)["secret"]
         seconds, signature = (part.split("=", 1)[1] for part in second["Navtalk-Signature"].split(","))
         signed = f"{seconds}.{told['id']}.".encode() + body
-        self.assertEqual(signature, hmac.new(b"of this test", signed, "sha256").hexdigest())
+        self.assertEqual(signature, hmac.new(secret.encode(), signed, "sha256").hexdigest())
 
     def test_events_come_as_they_happen_and_end_with_the_job(self):
         job = self.submit({"avatar": "ada", "text": "Hello.", "output": {"width": 64, "fps": 5}})

@@ -12,6 +12,7 @@
 #include "server/gateway/jobs/job_events.h"
 #include "server/gateway/jobs/job_link.h"
 #include "server/gateway/jobs/job_request.h"
+#include "server/gateway/jobs/job_webhooks.h"
 #include "server/gateway/jobs/shared_result.h"
 #include "server/gateway/pages/served_file.h"
 
@@ -73,6 +74,8 @@ void JobApi::add_routes(Router& router) {
             [this](const Request& request) { return events(request); });
   router.on("GET", "/v1/jobs/{id}/result",
             [this](const Request& request) { return result(request); });
+  router.on("GET", "/v1/webhook-secret",
+            [this](const Request& request) { return webhook_secret(request); });
 }
 
 asio::awaitable<std::variant<TenantId, Response>> JobApi::tenant_of(const Request& request) {
@@ -166,15 +169,28 @@ asio::awaitable<Response> JobApi::accepted(const Job& job) {
   co_return response;
 }
 
+void JobApi::refuse_unsigned() const {
+  if (!parts_.webhook_secret.empty()) return;
+  throw Error(Code::invalid,
+              "this gateway signs no webhooks: its operator sets webhook.secret_file");
+}
+
+asio::awaitable<Response> JobApi::webhook_secret(const Request& request) {
+  auto tenant = co_await tenant_of(request);
+  if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
+  refuse_unsigned();
+  Response response = json_response(
+      200, {{"secret", webhook_secret_of(std::get<TenantId>(tenant), parts_.webhook_secret)}});
+  response.headers.emplace_back("Cache-Control", "no-store");
+  co_return response;
+}
+
 asio::awaitable<Response> JobApi::submit(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
   JobRequest asked = parse_job_request(request);
   asked.job.spec.tenant = std::get<TenantId>(tenant);
-  if (!asked.job.spec.webhook.empty() && !parts_.webhooks) {
-    throw Error(Code::invalid,
-                "this gateway signs no webhooks: its operator sets webhook.secret_file");
-  }
+  if (!asked.job.spec.webhook.empty()) refuse_unsigned();
   // Whoever asks again is not judged again, and what was to be fetched may be gone or have changed.
   const std::optional<Job> before = co_await asked_before(asked);
   if (before) co_return co_await accepted(*before);

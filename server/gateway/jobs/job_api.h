@@ -35,7 +35,7 @@ class JobApi {
     BlockingThreads& file_threads;
     BlockingThreads& bucket_threads;  // wait for the bucket of speech and results
     JobAdmission::Parts admission;
-    bool webhooks = false;         // jobs may have one
+    std::string webhook_secret{};  // the pool's; empty: jobs may have no webhook
     std::string link_secret{};     // empty: results have no links
     AvatarList avatars{};          // that workers of this host have; an empty list says nothing
     std::uint64_t max_upload = 0;  // bytes of one request
@@ -58,6 +58,9 @@ class JobApi {
   Answer show(const Request& request);
   Answer cancel(const Request& request);
   Answer result(const Request& request);
+  Answer webhook_secret(const Request& request);
+  // Error{invalid}: messages could not be signed.
+  void refuse_unsigned() const;
   // The video from the bucket.
   Answer shared_video(const Request& request, const Job& job, const std::string& type);
   Answer events(const Request& request);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/log/log.h"
+#include "core/net/hmac.h"
 #include "core/text/rfc3339.h"
 
 namespace navtalk::server {
@@ -25,6 +26,10 @@ std::string notice_time(TimePoint time) {
 }
 
 }  // namespace
+
+std::string webhook_secret_of(const TenantId& tenant, const std::string& pools_secret) {
+  return hmac_sha256_hex(pools_secret, "webhooks of the jobs of " + tenant.text);
+}
 
 WebhookMessage message_of(const JobNotice& notice) {
   const Job& job = notice.job;
@@ -142,6 +147,7 @@ void JobWebhooks::rest(const std::string& receiver, const WebhookResult& result)
 asio::awaitable<bool> JobWebhooks::deliver(const JobNotice& notice) {
   WebhookTarget target = target_;
   target.url = notice.job.spec.webhook;
+  target.secret = webhook_secret_of(notice.job.spec.tenant, target_.secret);
   auto exchange = [&] {
     WebhookSender sender;
     return sender.send(target, message_of(notice), stop_.get_token());

@@ -77,6 +77,10 @@ class JobWebhooks {
   bool draining_ = false, stopped_ = false;
 };
 
+// What signs the messages of a tenant's jobs: whoever checks them can sign neither for another tenant nor for the pool.
+// 64 hexadecimal digits. Error{failed} where OpenSSL offers no HMAC.
+std::string webhook_secret_of(const TenantId& tenant, const std::string& pools_secret);
+
 // The type, "job.done" or "job.promise", and the JSON of a notice.
 WebhookMessage message_of(const JobNotice& notice);
 

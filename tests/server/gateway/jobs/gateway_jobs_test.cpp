@@ -125,3 +125,11 @@ TEST_CASE("a gateway holds what it has yet to deliver for as long as one exchang
   CHECK(lapsing == std::vector<std::size_t>(k_jobs - 1, 0));
   CHECK(count() == k_jobs);
 }
+
+TEST_CASE("a tenant's webhooks have a secret of its own, which tells no other's") {
+  const std::string acme = webhook_secret_of(TenantId{"acme"}, "of the pool");
+  CHECK(acme == webhook_secret_of(TenantId{"acme"}, "of the pool"));
+  CHECK(acme != webhook_secret_of(TenantId{"bobs"}, "of the pool"));
+  CHECK(acme != webhook_secret_of(TenantId{"acme"}, "of another pool"));
+  CHECK(acme.size() == 64);
+}
