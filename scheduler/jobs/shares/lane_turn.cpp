@@ -206,7 +206,7 @@ void LaneTurn::change_promises() {
     if (!job || is_final(job->state)) continue;
     const auto estimate = estimate_in(t_, division_, *job, CountFrom::front, now_);
     const TimePoint at = estimate ? estimate->promise : promise.promised_at;
-    const auto changed = changed_promise(promise.promised_at, now_, at);
+    const auto changed = changed_promise(promise.made_at, promise.promised_at, now_, at);
     if (!changed) continue;
     change_promise(t_, promise.job, *changed);
     insert_event(t_, *job, JobEvent::promise,

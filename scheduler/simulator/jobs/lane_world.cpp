@@ -291,7 +291,8 @@ void LaneWorld::change_promise(std::size_t index, VideoMinutes ahead, std::size_
   SimulatedJob& job = jobs_[index];
   if (!job.promised) return;
   const auto p90 = estimated(job, ahead, jobs_ahead);
-  const auto changed = p90 ? changed_promise(job.promise, now_, now_ + *p90) : std::nullopt;
+  const auto changed =
+      p90 ? changed_promise(job.submitted_at, job.promise, now_, now_ + *p90) : std::nullopt;
   if (!changed) return;
   due_.erase({job.promise, index});
   job.promise = *changed;

@@ -235,14 +235,25 @@ TEST_CASE("a finish time beyond all bounds is a long time, not a wrong one") {
 
 TEST_CASE(
     "a promise changes when it will be missed by more than a moment, and always when it is due") {
-  const TimePoint promised = k_asked_at + 1h;
-  CHECK_FALSE(changed_promise(promised, k_asked_at, promised));
-  CHECK_FALSE(changed_promise(promised, k_asked_at, promised - 30min));
-  CHECK_FALSE(changed_promise(promised, k_asked_at, promised + 29s));
-  CHECK(changed_promise(promised, k_asked_at, promised + 31s) == promised + 31s);
-  CHECK(changed_promise(promised, promised - 2s, promised + 5s) == promised + 30s);
-  CHECK_FALSE(changed_promise(promised, promised - 3s, promised + 5s));
-  CHECK(changed_promise(promised, promised + 1h, promised) == promised + 1h + 30s);
+  const TimePoint made = k_asked_at, promised = k_asked_at + 1h, now = k_asked_at + 40min;
+  CHECK_FALSE(changed_promise(made, promised, now, promised));
+  CHECK_FALSE(changed_promise(made, promised, now, promised - 10min));
+  CHECK_FALSE(changed_promise(made, promised, now, promised + 29s));
+  CHECK(changed_promise(made, promised, now, promised + 31s) == promised + 31s);
+  CHECK(changed_promise(made, promised, promised - 2s, promised + 5s) == promised + 30s);
+  CHECK_FALSE(changed_promise(made, promised, promised - 3s, promised + 5s));
+  CHECK(changed_promise(made, promised, promised + 1h, promised) == promised + 1h + 30s);
+}
+
+TEST_CASE(
+    "a later time is told in the second half of what was promised, or when the promise is due") {
+  const TimePoint made = k_asked_at, promised = k_asked_at + 1h;
+  CHECK_FALSE(changed_promise(made, promised, made + 29min, promised + 2h));
+  CHECK(changed_promise(made, promised, made + 30min, promised + 2h) == promised + 2h);
+  // The next change waits for half of the new time.
+  CHECK_FALSE(changed_promise(made, promised + 2h, made + 89min, promised + 4h));
+  CHECK(changed_promise(made, promised + 2h, made + 90min, promised + 4h) == promised + 4h);
+  CHECK(changed_promise(made, made + 3s, made + 1s, made + 10s) == made + 33s);
 }
 
 TEST_CASE(
