@@ -49,6 +49,8 @@ std::vector<double> bursts(std::span<const TenantLine> lines, double budget) {
 
 void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoint now) {
   const std::vector<double> most = bursts(lines, capacity.budget());
+  const std::vector<double> kept =
+      bursts(lines, std::max(capacity.budget(), capacity.recent_budget));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     TenantLine& line = lines[i];
     const double asked = line.queued.count() + std::max(0.0, most[i] - line.bucket.minutes);
@@ -59,7 +61,8 @@ void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoin
   const std::vector<double> shares = fair_shares(capacity.budget(), claims_of(lines));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     lines[i].share = shares[i];
-    lines[i].bucket.refill(shares[i], std::max(most[i], shares[i]), now);
+    const double full = std::max(most[i], shares[i]);
+    lines[i].bucket.refill(shares[i], full, std::max(kept[i], full), now);
   }
 }
 

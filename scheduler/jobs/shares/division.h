@@ -18,7 +18,8 @@ inline constexpr Duration k_lent_ahead = std::chrono::seconds(10);
 // Samples the demand of each line and what it has of the slots, divides the budget, and refills the buckets. A tenant demands what it
 // has queued and what its bucket lacks; a full bucket holds ten minutes of an even part of the budget. So
 // a tenant's work within its share is released at once, however much others have queued, and all buckets
-// together get no more than the budget.
+// together get no more than the budget. When the budget falls, what is in a bucket beyond a full one's is not refilled,
+// and is cut only as far as ten minutes of capacity.recent_budget allow.
 void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoint now);
 
 // What this tenant's share would be if its queue were endless: the rate that it can rely on.

@@ -91,7 +91,6 @@ VideoMinutes LaneTurn::take(double gpus) {
   lane_ = read_lane(t_);
   learn();
   lane_.gpus = gpus;
-  lane_.divided_at = now_;
   division_.lines = read_lines(t_);
   for (TenantLine& line : division_.lines) {
     const auto terms = terms_.find(line.tenant);
@@ -99,6 +98,9 @@ VideoMinutes LaneTurn::take(double gpus) {
   }
   division_.capacity = capacity_of(lane_, division_.lines);
   if (lane_.pace.rate <= 0) division_.capacity.rate = k_assumed_rate;
+  division_.capacity = division_.capacity.remembering(lane_.recent_budget, now_ - lane_.divided_at);
+  lane_.recent_budget = division_.capacity.recent_budget;
+  lane_.divided_at = now_;
   navtalk::divide(division_.lines, division_.capacity, now_);
   VideoMinutes released;
   for (TenantLine& line : division_.lines) released += release(line);
@@ -204,7 +206,7 @@ void LaneTurn::change_promises() {
     if (!job || is_final(job->state)) continue;
     const auto estimate = estimate_in(t_, division_, *job, CountFrom::front, now_);
     const TimePoint at = estimate ? estimate->promise : promise.promised_at;
-    const auto changed = changed_promise(promise.promised_at, now_, at);
+    const auto changed = changed_promise(promise.made_at, promise.promised_at, now_, at);
     if (!changed) continue;
     change_promise(t_, promise.job, *changed);
     insert_event(t_, *job, JobEvent::promise,

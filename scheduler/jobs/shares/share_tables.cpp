@@ -60,7 +60,7 @@ void write_terms(Transaction& transaction, const TenantId& tenant, const TenantT
 LaneRow read_lane(Transaction& transaction) {
   const auto rows = transaction.db.query(
       "SELECT gpus, rate, rates, seen_event, seen_promise, divided_at, render_rate, overhead, "
-      "overheads, told FROM job_lane WHERE id = 1",
+      "overheads, told, recent_budget FROM job_lane WHERE id = 1",
       {});
   if (!rows->next()) return {};
   return {.gpus = rows->real(0),
@@ -72,18 +72,19 @@ LaneRow read_lane(Transaction& transaction) {
                    .overheads = column::number<int>(*rows, 8)},
           .seen_event = rows->integer(3),
           .seen_promise = rows->integer(4),
-          .divided_at = column::time(*rows, 5)};
+          .divided_at = column::time(*rows, 5),
+          .recent_budget = rows->real(10)};
 }
 
 void write_lane(Transaction& transaction, const LaneRow& lane) {
   transaction.db.run(
       "UPDATE job_lane SET gpus = $1, rate = $2, rates = $3, seen_event = $4, seen_promise "
-      "= $5, divided_at = $6, render_rate = $7, overhead = $8, overheads = $9, told = $10 WHERE id "
-      "= 1",
+      "= $5, divided_at = $6, render_rate = $7, overhead = $8, overheads = $9, told = $10, "
+      "recent_budget = $11 WHERE id = 1",
       {lane.gpus, lane.pace.rate, column::of(lane.pace.measured.audio()), lane.seen_event,
        lane.seen_promise, column::of(lane.divided_at), lane.pace.render_rate,
        column::of(lane.pace.overhead), column::of(lane.pace.overheads),
-       column::of(lane.pace.told.audio())});
+       column::of(lane.pace.told.audio()), lane.recent_budget});
 }
 
 BatchCapacity capacity_of(const LaneRow& lane, std::span<const TenantLine> lines) {
@@ -96,7 +97,8 @@ BatchCapacity capacity_of(const LaneRow& lane, std::span<const TenantLine> lines
   const BatchCapacity learnt{.gpus = lane.gpus,
                              .rate = lane.pace.rate,
                              .render_rate = lane.pace.expected_render_rate(),
-                             .overhead = lane.pace.expected_overhead()};
+                             .overhead = lane.pace.expected_overhead(),
+                             .measured = lane.pace.measured};
   return learnt.with_jobs(jobs, work);
 }
 

@@ -25,10 +25,12 @@ struct LaneRow {
   std::int64_t seen_promise =
       0;  // the job whose promise was checked last; they are checked in turn
   TimePoint divided_at{};
+  double recent_budget = 0;  // then, video-minutes a minute; see BatchCapacity::remembering()
 };
 LaneRow read_lane(Transaction& transaction);
 void write_lane(Transaction& transaction, const LaneRow& lane);
-// Its rate is that of the jobs that are not over; as learnt while there are none, and 0 where nothing was learnt.
+// Its rate is that of the jobs that are not over; as learnt while there are none, and 0 where nothing was learnt. Its
+// lasting rate is also that of the latest finished ones.
 BatchCapacity capacity_of(const LaneRow& lane, std::span<const TenantLine> lines);
 
 // One line for each tenant that has or had jobs, without terms.

@@ -18,11 +18,13 @@ struct WorkBucket {
   TimePoint at{};      // when it was refilled; the epoch: never
 
   // At this rate (video-minutes a minute) since the last time, up to `most` video-minutes; a new bucket
-  // for one second, so that its first job does not wait for the next step.
-  void refill(double rate, double most, TimePoint now) {
+  // for one second, so that its first job does not wait for the next step. What was saved before is kept up to
+  // `kept`, which is not less than `most`.
+  void refill(double rate, double most, double kept, TimePoint now) {
     const double known_min = now > at ? in_seconds(now - at) / 60 : 0;
     const double passed_min = at == TimePoint{} ? 1.0 / 60 : known_min;
-    minutes = std::min(minutes + rate * passed_min, most);
+    const double refilled = std::min(minutes + rate * passed_min, most);
+    minutes = std::min(std::max(minutes, refilled), kept);
     at = now;
   }
   bool may_release() const { return minutes > 0; }

@@ -137,13 +137,16 @@ BatchCapacity LaneWorld::capacity_of_jobs() const {
     work += line.queued + line.released + line.running;
     jobs += line.queued_jobs + line.released_jobs + line.running_jobs;
   }
-  return capacity_.with_jobs(jobs, work);
+  BatchCapacity learnt = capacity_;
+  learnt.rate = pace_.rate > 0 ? pace_.rate : options_.rate;
+  learnt.measured = pace_.measured;
+  return learnt.with_jobs(jobs, work);
 }
 
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
+  capacity_ = capacity_of_jobs().remembering(capacity_.recent_budget, now_ - turned_at_);
   turned_at_ = now_;
-  capacity_ = capacity_of_jobs();
   divide(lines_, capacity_, now_);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     while (!queued_[i].empty() && lines_[i].bucket.may_release() &&
@@ -288,7 +291,8 @@ void LaneWorld::change_promise(std::size_t index, VideoMinutes ahead, std::size_
   SimulatedJob& job = jobs_[index];
   if (!job.promised) return;
   const auto p90 = estimated(job, ahead, jobs_ahead);
-  const auto changed = p90 ? changed_promise(job.promise, now_, now_ + *p90) : std::nullopt;
+  const auto changed =
+      p90 ? changed_promise(job.submitted_at, job.promise, now_, now_ + *p90) : std::nullopt;
   if (!changed) return;
   due_.erase({job.promise, index});
   job.promise = *changed;
@@ -382,6 +386,7 @@ void LaneWorld::drop_old_ends() {
 
 void LaneWorld::finish(std::size_t index) {
   SimulatedJob& job = jobs_[index];
+  if (job.epoch == 0) pace_.learn(job.work, now_ - job.claimed_at, {});
   leave(index);
   job.finished_at = now_;
   if (!job.promised) return;

@@ -14,6 +14,7 @@
 #include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/division.h"
+#include "scheduler/jobs/shares/job_pace.h"
 #include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/pool/history.h"
 #include "scheduler/simulator/jobs/job_simulator.h"
@@ -85,6 +86,7 @@ class LaneWorld {
   JobPolicy policy_;
   const JobSimulatorOptions& options_;
   BatchCapacity capacity_{};
+  JobPace pace_{};  // of which only the rate is learnt
 
   TimePoint now_{};
   std::vector<SimulatedJob> jobs_{};

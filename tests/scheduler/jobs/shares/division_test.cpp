@@ -43,23 +43,32 @@ TEST_CASE("demand that comes and goes counts with its mean and its deviation") {
 TEST_CASE("a bucket lets a job of any length pass, and then pays its debt first") {
   WorkBucket bucket;
   CHECK_FALSE(bucket.may_release());
-  bucket.refill(2, 20, k_divided_from);
+  bucket.refill(2, 20, 20, k_divided_from);
   CHECK(bucket.may_release());
   bucket.take(VideoMinutes(60min));
   CHECK_FALSE(bucket.may_release());
-  bucket.refill(2, 20, k_divided_from + 29min);
+  bucket.refill(2, 20, 20, k_divided_from + 29min);
   CHECK_FALSE(bucket.may_release());
-  bucket.refill(2, 20, k_divided_from + 30min);
+  bucket.refill(2, 20, 20, k_divided_from + 30min);
   CHECK(bucket.may_release());
 }
 
 TEST_CASE("a bucket saves no more than it holds") {
   WorkBucket bucket;
-  bucket.refill(3, 15, k_divided_from);
-  bucket.refill(3, 15, k_divided_from + 24h);
+  bucket.refill(3, 15, 15, k_divided_from);
+  bucket.refill(3, 15, 15, k_divided_from + 24h);
   CHECK(bucket.minutes == 15);
-  bucket.refill(3, 15, k_divided_from);  // a clock that was set back gives nothing
+  bucket.refill(3, 15, 15, k_divided_from);  // a clock that was set back gives nothing
   CHECK(bucket.minutes == 15);
+}
+
+TEST_CASE("what is saved beyond a full bucket is kept as far as allowed, and not refilled") {
+  WorkBucket bucket{.minutes = 15, .at = k_divided_from};
+  bucket.refill(3, 5, 12, k_divided_from + 1min);
+  CHECK(bucket.minutes == 12);
+  bucket.take(VideoMinutes(8min));
+  bucket.refill(3, 5, 12, k_divided_from + 2min);
+  CHECK(bucket.minutes == 5);
 }
 
 TEST_CASE("over an hour all buckets together release no more than the budget and one job each") {
@@ -81,6 +90,50 @@ TEST_CASE("over an hour all buckets together release no more than the budget and
   const double saved = 10 * 10;  // ten minutes of the budget
   CHECK(released <= 10 * 60 + saved + 8 * 7);
   CHECK(released >= 10 * 60 * 0.95);
+}
+
+TEST_CASE(
+    "a budget that was larger is remembered, and loses half of what it was larger by in five "
+    "minutes") {
+  CHECK(k_ten.remembering(0, 1s).recent_budget == Approx(10));
+  CHECK(k_ten.remembering(30, 0s).recent_budget == Approx(30));
+  CHECK(k_ten.remembering(30, 5min).recent_budget == Approx(20));
+  CHECK(k_ten.remembering(30, -5min).recent_budget == Approx(30));  // a clock that was set back
+  CHECK(k_ten.remembering(30, 24h * 365).recent_budget == Approx(10));
+}
+
+TEST_CASE("what a tenant has saved outlasts a moment without GPUs, and not a lasting one") {
+  std::vector<TenantLine> lines = {{.tenant = {"saver"}}};
+  BatchCapacity capacity = k_ten;
+  TimePoint now = k_divided_from;
+  const auto turns = [&](double gpus, int count) {
+    for (int i = 0; i < count; ++i) {
+      capacity.gpus = gpus;
+      capacity = capacity.remembering(capacity.recent_budget, 1s);
+      divide(lines, capacity, now += 1s);
+    }
+  };
+  turns(25, 1200);
+  CHECK(lines[0].bucket.minutes == Approx(100));
+  turns(1, 30);  // a budget of 0.4
+  CHECK(lines[0].bucket.minutes == Approx(100).epsilon(0.1));
+  CHECK(lines[0].bucket.minutes < 100);
+  turns(1, 270);
+  CHECK(lines[0].bucket.minutes == Approx(52).epsilon(0.01));
+  turns(1, 7200);
+  CHECK(lines[0].bucket.minutes == Approx(4));
+}
+
+TEST_CASE("all buckets together keep to ten minutes of the budget as it was lately") {
+  std::vector<TenantLine> lines;
+  for (int i = 0; i < 4; ++i) {
+    lines.push_back({.tenant = {"t" + std::to_string(i)},
+                     .queued = VideoMinutes(24h),
+                     .queued_jobs = 1,
+                     .bucket = {.minutes = 1000, .at = k_divided_from}});
+  }
+  divide(lines, k_ten.remembering(30, 5min), k_divided_from + 1s);
+  for (const TenantLine& line : lines) CHECK(line.bucket.minutes == Approx(50));
 }
 
 TEST_CASE("a tenant who was idle may release a burst at once while another floods") {

@@ -128,6 +128,23 @@ TEST_CASE(
   CHECK(untold.with_jobs(1, VideoMinutes(1min)).rate == 0.1);
 }
 
+TEST_CASE("the budget goes by the jobs in the lane and the latest finished ones together") {
+  const BatchCapacity learnt{
+      .gpus = 10, .rate = 0.8, .render_rate = 1, .overhead = 0.5, .measured = VideoMinutes(40min)};
+  // A text of three seconds that is alone: of 40.05 minutes in 50.55.
+  const BatchCapacity alone = learnt.with_jobs(1, VideoMinutes(3s));
+  CHECK(alone.rate == Approx(0.05 / 0.55));
+  CHECK(alone.lasting_rate == Approx(40.05 / 50.55));
+  CHECK(alone.budget() == Approx(8 * 40.05 / 50.55));
+  // A thousand of them, of which each has its overhead.
+  const BatchCapacity flood = learnt.with_jobs(1000, VideoMinutes(50min));
+  CHECK(flood.lasting_rate == Approx(90.0 / 600));
+  CHECK(learnt.with_jobs(0, VideoMinutes{}).budget() == Approx(6.4));
+  // Of which nothing was learnt: by the jobs alone.
+  const BatchCapacity fresh{.gpus = 10, .render_rate = 1, .overhead = 0.5};
+  CHECK(fresh.with_jobs(1, VideoMinutes(1min)).budget() == Approx(8 / 1.5));
+}
+
 TEST_CASE("after short jobs alone a long one is expected by what its length takes") {
   JobPace pace;
   for (int i = 0; i < 5; ++i) pace.learn(VideoMinutes(1s), 9s, 1500ms);
@@ -218,14 +235,25 @@ TEST_CASE("a finish time beyond all bounds is a long time, not a wrong one") {
 
 TEST_CASE(
     "a promise changes when it will be missed by more than a moment, and always when it is due") {
-  const TimePoint promised = k_asked_at + 1h;
-  CHECK_FALSE(changed_promise(promised, k_asked_at, promised));
-  CHECK_FALSE(changed_promise(promised, k_asked_at, promised - 30min));
-  CHECK_FALSE(changed_promise(promised, k_asked_at, promised + 29s));
-  CHECK(changed_promise(promised, k_asked_at, promised + 31s) == promised + 31s);
-  CHECK(changed_promise(promised, promised - 2s, promised + 5s) == promised + 30s);
-  CHECK_FALSE(changed_promise(promised, promised - 3s, promised + 5s));
-  CHECK(changed_promise(promised, promised + 1h, promised) == promised + 1h + 30s);
+  const TimePoint made = k_asked_at, promised = k_asked_at + 1h, now = k_asked_at + 40min;
+  CHECK_FALSE(changed_promise(made, promised, now, promised));
+  CHECK_FALSE(changed_promise(made, promised, now, promised - 10min));
+  CHECK_FALSE(changed_promise(made, promised, now, promised + 29s));
+  CHECK(changed_promise(made, promised, now, promised + 31s) == promised + 31s);
+  CHECK(changed_promise(made, promised, promised - 2s, promised + 5s) == promised + 30s);
+  CHECK_FALSE(changed_promise(made, promised, promised - 3s, promised + 5s));
+  CHECK(changed_promise(made, promised, promised + 1h, promised) == promised + 1h + 30s);
+}
+
+TEST_CASE(
+    "a later time is told in the second half of what was promised, or when the promise is due") {
+  const TimePoint made = k_asked_at, promised = k_asked_at + 1h;
+  CHECK_FALSE(changed_promise(made, promised, made + 29min, promised + 2h));
+  CHECK(changed_promise(made, promised, made + 30min, promised + 2h) == promised + 2h);
+  // The next change waits for half of the new time.
+  CHECK_FALSE(changed_promise(made, promised + 2h, made + 89min, promised + 4h));
+  CHECK(changed_promise(made, promised + 2h, made + 90min, promised + 4h) == promised + 4h);
+  CHECK(changed_promise(made, made + 3s, made + 1s, made + 10s) == made + 33s);
 }
 
 TEST_CASE(
