@@ -33,6 +33,8 @@ struct SegmentWork {
   std::vector<std::string> records{};  // of the parts that were finished before, by index
   std::function<void(const FinishedSegment&)> finished{};
   std::function<void()> joining{};  // called again and again while the parts are joined
+  std::function<void()>
+      storing{};  // and while a part or the video goes to the disk, for each piece of it
 };
 
 struct VideoRenderer {

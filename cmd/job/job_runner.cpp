@@ -235,7 +235,8 @@ bool JobRunner::render_under(const JobLease& lease, const Job& job, const JobRow
                                        .segments = SegmentWork{.folder = segments_.of(job.id),
                                                                .records = finished_segments(job),
                                                                .finished = finish_segment,
-                                                               .joining = advance},
+                                                               .joining = advance,
+                                                               .storing = advance},
                                        .before_commit = before_commit});
   } catch (const Error& error) {
     if (!lost) throw;

@@ -176,7 +176,12 @@ FinishedVideo OrderRenderer::rendered(const InferOptions& options,
 
 VideoRenderer::Steps OrderRenderer::steps_of(const JobOrder& order) {
   const auto progress = [this](std::int64_t done, std::int64_t of) {
-    pulse_.rest();
+    // Behind the last picture the video is made whole, which has no steps.
+    if (done < of) {
+      pulse_.rest();
+    } else {
+      pulse_.begin();
+    }
     tell_progress({done, of});
   };
   const auto finished = [this, waits = order.waits](const FinishedSegment& segment) {
@@ -195,8 +200,10 @@ VideoRenderer::Steps OrderRenderer::steps_of(const JobOrder& order) {
                                       [this] {
                                         const std::int64_t all =
                                             std::max<std::int64_t>(1, frames());
+                                        pulse_.begin();
                                         tell_progress({all, all});
-                                      }},
+                                      },
+                                  .storing = [this] { tell_waiting(); }},
           .before_commit = {}};
 }
 

@@ -63,7 +63,7 @@ class OrderRenderer {
   std::mutex telling_{};  // what follows, and the output
   Progress progress_{};
   std::chrono::steady_clock::time_point told_at_{};
-  WorkPulse pulse_;  // from the order to the first picture
+  WorkPulse pulse_;  // from the order to the first picture, and behind the last one
 };
 
 }  // namespace navtalk::cmd

@@ -285,9 +285,10 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                .tenants = job_terms_of(config),
                .lane = batch_lane_options(context.config_reading, "gateway " + owner),
                .input = {.moderation_url = config.jobs.moderation_url,
-                         .blocked_words_file = config.jobs.blocked_words_file,
-                         .allow_private = config.jobs.allow_private,
-                         .max_audio = static_cast<std::uint64_t>(config.jobs.max_upload_mb) << 20},
+                         .blocked_words_file = config.jobs.blocked_words_file},
+               .fetches = {.allow_private = config.jobs.allow_private,
+                           .max_audio = static_cast<std::uint64_t>(config.jobs.max_upload_mb)
+                                        << 20},
                .probe = speech_probe(config),
                .keep = std::chrono::hours(24 * config.jobs.keep_days),
                .webhook = webhook_target(config),

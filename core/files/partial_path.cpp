@@ -44,6 +44,22 @@ UniqueFd open_below(const UniqueFd& folder, const std::string& name, int flags) 
   return UniqueFd(::openat(folder.value(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0644));
 }
 
+// Waits for the file's bytes piece by piece, so that whoever waits hears of a disk that is slow, and not of one that
+// hangs. What the file system cannot do piece by piece is left to fsync. False: errno has the disk's error.
+bool sync_in_pieces(int fd, const std::function<void()>& synced) {
+  constexpr off_t k_piece = off_t{4} << 20;
+  constexpr unsigned k_write =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  struct stat file = {};
+  if (::fstat(fd, &file) != 0) return false;
+  for (off_t at = 0; at < file.st_size; at += k_piece) {
+    if (::sync_file_range(fd, at, k_piece, k_write) != 0)
+      return errno != EIO && errno != ENOSPC && errno != EDQUOT;
+    synced();
+  }
+  return true;
+}
+
 // Somebody else could have put it there, with links inside that lead anywhere, or could change it
 // while it is written.
 void refuse_foreign(int fd, const fs::path& partial) {
@@ -213,10 +229,11 @@ std::string PartialPath::named(std::string message) const {
   return message;
 }
 
-void PartialPath::commit() {
+void PartialPath::commit(const std::function<void()>& synced) {
   const fs::path& target = options_.target;
   if (!is_in_place())
     throw Error(Code::failed, partial_.string() + " was moved or replaced while it was written");
+  if (synced && !is_directory() && !sync_in_pieces(lock_.value(), synced)) fail(target, errno);
   if ((is_directory() ? ::syncfs(lock_.value()) : ::fsync(lock_.value())) != 0) fail(target, errno);
   if (::fchmod(lock_.value(), usual_mode(is_directory())) != 0) fail(target, errno);
   put_in_place();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "core/base/unique_fd.h"
@@ -44,8 +45,8 @@ class PartialPath {
   // A message about path(), which says nothing to people, with the name TARGET.partial instead.
   std::string named(std::string message) const;
   // fsync and rename; Error{failed} with the reason (disk full), or when TARGET.partial was moved or
-  // replaced meanwhile.
-  void commit();
+  // replaced meanwhile. `synced`, if there is one, is called behind each 4 MiB of a file that the disk has.
+  void commit(const std::function<void()>& synced = {});
   void keep_partial();  // leave TARGET.partial behind on destruction, for a later resume
 
  private:

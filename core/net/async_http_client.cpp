@@ -75,13 +75,14 @@ AsyncHttpOptions within_limits(AsyncHttpOptions options) {
 
 }  // namespace
 
-// All but `arrived` belongs to the thread.
+// All but `arrived` and `stopped` belongs to the thread.
 struct AsyncHttpClient::State {
   AsyncHttpOptions options;
   UniqueFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
   UniqueFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // something arrived, or a stop
   std::mutex mutex{};
   std::deque<std::unique_ptr<Transfer>> arrived{};
+  bool stopped = false;  // of all transfers; under `mutex`
   std::unordered_map<CURL*, std::unique_ptr<Transfer>> under_way{};
   std::vector<Easy> spare{};
   std::unordered_map<std::string, Clock::time_point> kept{};  // authorities, and when last used
@@ -101,10 +102,11 @@ struct AsyncHttpClient::State {
   bool keeps(const std::string& authority);
   int most_wait_ms() const;
   void wait();
+  void end_stopped();
   void end_done();
   void end_late();
   bool connects_again(CURL* easy, CURLcode code);
-  void end(CURL* easy, CURLcode code);
+  void end(CURL* easy, std::optional<CURLcode> code);
   static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*);
   static int on_timer(CURLM*, long in_ms, void* self);
 };
@@ -166,11 +168,23 @@ int AsyncHttpClient::State::on_timer(CURLM*, long in_ms, void* self) {
 
 void AsyncHttpClient::State::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
+    end_stopped();
     begin_arrived();
     wait();
     end_done();
     end_late();
   }
+}
+
+void AsyncHttpClient::State::end_stopped() {
+  std::deque<std::unique_ptr<Transfer>> waiting;
+  {
+    const std::lock_guard lock(mutex);
+    if (!stopped) return;
+    waiting.swap(arrived);
+  }
+  for (const auto& transfer : waiting) transfer->done(transfer->exchange.stopped());
+  while (!under_way.empty()) end(under_way.begin()->first, std::nullopt);
 }
 
 void AsyncHttpClient::State::begin_arrived() {
@@ -295,13 +309,14 @@ void AsyncHttpClient::State::end_late() {
   }
 }
 
-void AsyncHttpClient::State::end(CURL* easy, CURLcode code) {
+// nullopt: it was stopped.
+void AsyncHttpClient::State::end(CURL* easy, std::optional<CURLcode> code) {
   curl_multi_remove_handle(multi.get(), easy);
   auto ended = under_way.extract(easy);
   NAVTALK_CHECK(!ended.empty());
   Transfer& transfer = *ended.mapped();
   deadlines.erase(transfer.deadline);
-  transfer.done(transfer.exchange.result(code));
+  transfer.done(code ? transfer.exchange.result(*code) : transfer.exchange.stopped());
   curl_easy_reset(easy);  // it points into the exchange
   spare.push_back(std::move(transfer.easy));
 }
@@ -321,6 +336,14 @@ void AsyncHttpClient::send(HttpRequest request, Done done) {
     state_->arrived.push_back(std::move(transfer));
   }
   if (first) state_->ring();
+}
+
+void AsyncHttpClient::stop() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopped = true;
+  }
+  state_->ring();
 }
 
 }  // namespace navtalk

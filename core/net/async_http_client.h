@@ -36,6 +36,8 @@ class AsyncHttpClient {
 
   // Error{invalid} as HttpClient::send; `done` is then not called, else once.
   void send(HttpRequest request, Done done);
+  // For good: ends what is under way or waits with a fault `stopped`, and all that comes later. Does not block.
+  void stop();
 
  private:
   struct State;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "core/text/characters.h"
@@ -65,20 +66,39 @@ bool stands_in_words(std::string_view tag) {
   return std::ranges::find(k_names, name) != std::end(k_names);
 }
 
-// With what `instead_of` gives for each tag.
-std::string with_tags_as(std::string_view text, auto begins, auto instead_of) {
-  std::string plain;
+// Whether that tag begins or ends what espeak-ng does not speak; nullopt: neither. It ends at the next end of such a name,
+// whichever it is, and one that is empty ("<script/>") does not begin.
+std::optional<bool> begins_unspoken(std::string_view tag) {
+  constexpr std::string_view k_names[] = {"metadata", "script", "style"};
+  const bool ends = tag.starts_with("</");
+  if (tag.ends_with("/>")) return std::nullopt;
+  tag.remove_prefix(ends ? 2 : 1);
+  if (std::ranges::find(k_names, tag_name(tag)) == std::end(k_names)) return std::nullopt;
+  return !ends;
+}
+
+// The text by its tags and what stands between them: `take(piece, is_tag)`.
+void take_pieces(std::string_view text, auto begins, auto take) {
   TagEnds ends;
   while (!text.empty()) {
     const std::size_t end = begins(text) ? ends.of(text) : std::string_view::npos;
-    if (end == std::string_view::npos) {
-      plain += text.front();
-      text.remove_prefix(1);
-    } else {
-      plain += instead_of(text.substr(0, end));
-      text.remove_prefix(end);
-    }
+    const bool is_tag = end != std::string_view::npos;
+    const std::size_t size = is_tag ? end : 1;
+    take(text.substr(0, size), is_tag);
+    text.remove_prefix(size);
   }
+}
+
+// With what `instead_of` gives for each tag.
+std::string with_tags_as(std::string_view text, auto begins, auto instead_of) {
+  std::string plain;
+  take_pieces(text, begins, [&](std::string_view piece, bool is_tag) {
+    if (is_tag) {
+      plain += instead_of(piece);
+    } else {
+      plain += piece;
+    }
+  });
   return plain;
 }
 
@@ -116,6 +136,16 @@ std::string without_tags_in_words(std::string_view text) {
   return with_tags_as(text, may_begin_tag, [](std::string_view tag) -> std::string_view {
     return stands_in_words(tag) ? "" : " ";
   });
+}
+
+std::string without_unspoken(std::string_view text) {
+  std::string rest;
+  bool spoken = true;
+  take_pieces(text, may_begin_tag, [&](std::string_view piece, bool is_tag) {
+    if (is_tag) spoken = !begins_unspoken(piece).value_or(!spoken);
+    if (is_tag || spoken) rest += piece;
+  });
+  return rest;
 }
 
 std::string without_references(std::string_view text) {

@@ -16,6 +16,8 @@ enum class Markup {
 std::string without_tags(std::string_view text, std::string_view instead = " ");
 // With nothing instead of the tags that espeak-ng takes as inside of a word, such as "<b>", and a space instead of all others.
 std::string without_tags_in_words(std::string_view text);
+// With the tags, and without what stands between those of "metadata", "script" and "style", of which espeak-ng speaks nothing.
+std::string without_unspoken(std::string_view text);
 // With the characters that references such as "&#102;", "&#x66;" and "&amp;" stand for, and spaces for names that are not XML's.
 std::string without_references(std::string_view text);
 // SSML whose tags "audio" have another name, which no synthesiser knows: with its own espeak-ng opens the file that such a tag

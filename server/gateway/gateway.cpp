@@ -91,9 +91,11 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 
 // Each waits for one kind of thing, so that none waits for what another one waits for.
 struct JobThreads {
+  explicit JobThreads(const SpeechFetchOptions& options) : fetches(options) {}
+
   BlockingThreads runs{2}, api{2}, renewals{1}, runs_bucket{4}, api_bucket{4}, webhooks{8};
-  BlockingThreads fetches{JobAdmission::k_fetch_threads}, moderation{4},
-      probes{JobAdmission::k_probe_threads};
+  BlockingThreads moderation{4}, probes{JobAdmission::k_probe_threads};
+  SpeechFetches fetches;
 };
 
 // Offline renderings.
@@ -114,6 +116,7 @@ struct JobParts {
         tokens(options.session.worker_tokens),
         rules(options.jobs->input, ending.get_token()),
         probe(options.jobs->probe),
+        fetches(threads.fetches),
         dispatcher(executor, {.pool = pool,
                               .late = late,
                               .allocator = allocator,
@@ -160,6 +163,7 @@ struct JobParts {
   void stop_admission() {
     ending.request_stop();
     probe.stop();
+    fetches.stop();
   }
 
   asio::awaitable<void> add_metrics(MetricsPage& page) {
@@ -180,6 +184,7 @@ struct JobParts {
   std::stop_source ending;
   const InputRules rules;
   SpeechProbe probe;
+  SpeechFetches& fetches;
   JobDispatcher dispatcher;
   JobNotices notices;
   std::unique_ptr<JobWebhooks> webhooks;
@@ -215,6 +220,7 @@ struct Gateway::Parts {
         server(io,
                checked_address(options.listen, access.keys_required(), tls || options.allow_http),
                limits, routes(), options.tls),
+        job_threads(options.jobs ? options.jobs->fetches : SpeechFetchOptions{}),
         watcher(store, allocator, errors, io.get_executor(), [this] {
           sessions.note_pool_change();
           drains.note_change();

@@ -24,6 +24,7 @@
 #include "server/gateway/access/access.h"
 #include "server/gateway/jobs/input_rules.h"
 #include "server/gateway/jobs/job_bucket.h"
+#include "server/gateway/jobs/speech/speech_fetches.h"
 #include "server/gateway/jobs/speech/speech_probe.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/gateway/session/session_options.h"
@@ -40,6 +41,7 @@ struct JobOptions {
   TenantTermsTable tenants{};                 // of the configuration file
   BatchLaneOptions lane{};
   InputRuleOptions input{};
+  SpeechFetchOptions fetches{};  // of audio_urls
   SpeechProbeOptions probe{};
   Duration keep{};  // jobs that are over; zero: for ever
   std::optional<WebhookTarget>

@@ -212,7 +212,7 @@ RenderedVideo InferOutput::finish(const std::stop_token& stop, const BeforeCommi
     video.frames_directory = frames_->target();
   }
   if (file_) {  // the last one: where it stands, all do
-    file_->commit();
+    file_->commit(content_.segments ? content_.segments->storing : std::function<void()>());
     video.file = file_->target();
   }
   return video;

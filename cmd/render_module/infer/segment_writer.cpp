@@ -126,7 +126,7 @@ void SegmentWriter::write(std::int64_t t, const RenderedPicture& picture) {
 void SegmentWriter::close() {
   open_->writer->finish();
   open_->writer.reset();
-  open_->file.commit();
+  open_->file.commit(options_.work.storing);
   const int index = open_->index;
   open_.reset();
   const auto made = record(index);

@@ -48,6 +48,8 @@ SoundInput::SoundInput(const Utterance& utterance, const InferOptions& options,
   } catch (const Error& error) {
     throw Error(error.code(), named(error.message()));
   }
+  if (audio_.cut)
+    throw Error(Code::invalid, named(audio_.damage) + ": it was cut, so copy or record it again");
   if (!audio_.damage.empty()) {
     log::warn(fmt::format("{}; going on with the {:.2f} s that are there", named(audio_.damage),
                           audio_.duration_s()));

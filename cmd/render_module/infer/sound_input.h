@@ -21,7 +21,7 @@ namespace navtalk::cmd {
 class SoundInput {
  public:
   // `options.voice` is set. Errors of speak() and decode_audio(), in the name that the user knows;
-  // Error{invalid} where the sound ends before --start.
+  // Error{invalid} where the sound ends before --start, and for a WAV file that was cut.
   SoundInput(const Utterance& utterance, const InferOptions& options, const MediaLimits& limits,
              const std::stop_token& stop);
 

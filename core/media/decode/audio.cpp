@@ -21,7 +21,8 @@
 namespace navtalk {
 namespace {
 
-constexpr double k_slack_s = 0.25;  // timestamps are rounded, and codecs start late
+constexpr double k_slack_s = 0.25;      // timestamps are rounded, and codecs start late
+constexpr double k_least_lack_s = 0.1;  // a gateway refuses what lacks as much
 
 std::string seconds(double value) {
   std::array<char, 32> text{};
@@ -84,11 +85,11 @@ class Decoding {
 // FFmpeg takes a WAV file for as long as it is, whatever its header says.
 std::string missing_wav_end(const std::filesystem::path& path, const media::StreamDecoder& decoder,
                             double decoded_s) {
-  const auto announced = media::announced_wav_bytes(path);
-  const std::int64_t rate = decoder.stream().codecpar->bit_rate / 8;
-  if (!announced || rate <= 0) return {};
-  const double announced_s = static_cast<double>(*announced) / static_cast<double>(rate);
-  if (decoded_s >= announced_s - k_slack_s) return {};
+  const auto bytes = media::wav_bytes(path);
+  const auto rate = static_cast<double>(decoder.stream().codecpar->bit_rate / 8);
+  if (!bytes || rate <= 0) return {};
+  const double announced_s = static_cast<double>(bytes->announced) / rate;
+  if (static_cast<double>(bytes->present) / rate >= announced_s - k_least_lack_s) return {};
   return path.string() + " is damaged: it ends after " + seconds(decoded_s) + " and should last " +
          seconds(announced_s);
 }
@@ -106,7 +107,9 @@ Audio decode_audio(const std::filesystem::path& path, const std::stop_token& sto
   const media::FramePtr frame = media::make_frame();
   while (decoder.next(*frame)) decoding.add(decoder, *frame);
   Audio audio = decoding.finish();
-  if (audio.damage.empty()) audio.damage = missing_wav_end(path, decoder, decoding.decoded_s());
+  const std::string missing = missing_wav_end(path, decoder, decoding.decoded_s());
+  audio.cut = !missing.empty();
+  if (audio.damage.empty()) audio.damage = missing;
   if (audio.damage.empty() && media::is_cut_ogg(path))
     audio.damage = path.string() + " is damaged: it ends after " + seconds(decoding.decoded_s()) +
                    " without the mark of an Ogg stream's end";

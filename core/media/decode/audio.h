@@ -16,6 +16,8 @@ struct Audio {
   std::vector<float> samples;  // mono, [-1, 1)
   // Names the file and the place when these samples are not all of it: cut off, or with a gap.
   std::string damage = {};
+  // It is a WAV file that was cut: its header announces more than is there.
+  bool cut = false;
   double duration_s() const {
     return rate_hz == 0 ? 0.0 : static_cast<double>(samples.size()) / rate_hz;
   }

@@ -23,10 +23,16 @@ bool read(std::istream& file, Chunk& chunk) {
   return file.good();
 }
 
+// Writers of streams set all bits, or all but the sign's, less a header or a block.
+bool is_of_stream(std::int64_t bytes) {
+  constexpr std::int64_t k_less = 1 << 16;
+  return bytes == 0 || bytes > UINT32_MAX - k_less ||
+         (bytes > INT32_MAX - k_less && bytes <= INT32_MAX + k_less);
+}
+
 }  // namespace
 
-std::optional<std::int64_t> announced_wav_bytes(const std::filesystem::path& path) {
-  constexpr std::int64_t k_open_bytes = 0x7ffff000;
+std::optional<WavBytes> wav_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   Chunk chunk;
   std::array<char, 4> form{};
@@ -34,8 +40,12 @@ std::optional<std::int64_t> announced_wav_bytes(const std::filesystem::path& pat
   file.read(form.data(), form.size());
   if (std::string_view(form.data(), form.size()) != "WAVE") return std::nullopt;
   while (read(file, chunk)) {
-    if (chunk.name() == "data")
-      return chunk.bytes() < k_open_bytes ? std::optional(chunk.bytes()) : std::nullopt;
+    if (chunk.name() == "data") {
+      if (is_of_stream(chunk.bytes())) return std::nullopt;
+      const std::int64_t begin = file.tellg();
+      file.seekg(0, std::ios::end);
+      return WavBytes{.announced = chunk.bytes(), .present = file.tellg() - begin};
+    }
     file.seekg(chunk.bytes() + chunk.bytes() % 2, std::ios::cur);  // chunks begin at even places
   }
   return std::nullopt;

@@ -8,8 +8,14 @@
 
 namespace navtalk::media {
 
-// Bytes of sound that the header announces; nullopt when the file is not a WAV, or was written by a
-// program that could not know (into a pipe: the largest number, or one near half of it).
-std::optional<std::int64_t> announced_wav_bytes(const std::filesystem::path& path);
+// Bytes of sound.
+struct WavBytes {
+  std::int64_t announced = 0;  // by the header
+  std::int64_t present = 0;    // behind it, with what else stands there
+};
+
+// nullopt when the file is not a WAV, or was written by a
+// program that could not know (into a pipe: 0, or a number of nearly 2 or 4 GiB).
+std::optional<WavBytes> wav_bytes(const std::filesystem::path& path);
 
 }  // namespace navtalk::media

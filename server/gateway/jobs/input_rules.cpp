@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_fetch_within = 60s, k_stall = 10s, k_moderation_within = 10s;
+constexpr auto k_moderation_within = 10s;
 constexpr std::size_t k_longest_rewritten = 100'000, k_longest_answer = 1 << 20;  // bytes
 
 [[noreturn]] void forbid(const std::string& what) { throw Error(Code::invalid, what); }
@@ -36,36 +36,6 @@ InputRules::InputRules(InputRuleOptions options, std::stop_token stop)
     std::string words = line.starts_with('#') ? "" : plain_words(line);
     if (!words.empty()) blocked_.push_back(std::move(words));
   }
-}
-
-std::string InputRules::fetch(const std::string& url) const {
-  std::string audio;
-  bool too_long = false;
-  const auto take = [&](const HttpAnswer&, std::string_view bytes) {
-    too_long = audio.size() + bytes.size() > options_.max_audio;
-    if (!too_long) audio += bytes;
-    return !too_long;
-  };
-  HttpClient client;
-  const HttpResult result = client.send({.method = "GET",
-                                         .url = url,
-                                         .timeout = k_fetch_within,
-                                         .stall_timeout = k_stall,
-                                         .on_body = take,
-                                         .only_public = !options_.allow_private},
-                                        stop_);
-  if (too_long)
-    forbid(fmt::format("audio_url: the speech is longer than {} bytes", options_.max_audio));
-  if (const auto* fault = std::get_if<HttpFault>(&result)) {
-    if (fault->kind == HttpFault::Kind::stopped)
-      throw Error(Code::failed, "the server ends before it has the speech: try again");
-    forbid("audio_url: " + fault->message);
-  }
-  const int status = std::get<HttpAnswer>(result).status;
-  if (status < 200 || status > 299)
-    forbid(fmt::format("audio_url: the server answered {}; redirections are not followed", status));
-  if (audio.empty()) forbid("audio_url: the server sent nothing");
-  return audio;
 }
 
 void InputRules::forbid_blocked_words(const std::string& text) const {

@@ -1,9 +1,7 @@
-// What a job has to satisfy before it is accepted, beyond its form: speech is fetched where a URL names
-// it, texts hold no blocked words, and the operator's moderation has the last word. Blocks on the
-// network; thread-safe.
+// What a text has to satisfy before its job is accepted: it holds no blocked words, and the operator's moderation has the
+// last word. Blocks on the network; thread-safe.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <stop_token>
 #include <string>
@@ -16,8 +14,6 @@ namespace navtalk::server {
 struct InputRuleOptions {
   std::string moderation_url{};                // empty: none
   std::filesystem::path blocked_words_file{};  // one word or phrase a line; empty: none
-  bool allow_private = false;  // audio from addresses of this machine and of private networks
-  std::uint64_t max_audio = 100 << 20;  // bytes
 };
 
 class InputRules {
@@ -26,9 +22,6 @@ class InputRules {
   // server is waited for.
   explicit InputRules(InputRuleOptions options, std::stop_token stop = {});
 
-  // The speech at that URL. Error{invalid} says why there is none: no answer within a minute, its
-  // status, its size, or an address that is not public. Error{failed} after a request to stop.
-  std::string fetch(const std::string& url) const;
   // Whether judge() asks another server about this job.
   bool asks_others(const JobSpec& spec) const {
     return !options_.moderation_url.empty() && !spec.text.empty();

@@ -9,8 +9,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr int k_most_fetches = 2, k_most_probes = 2;                    // of a tenant at once
-constexpr int k_most_waiting_probes = 16, k_most_waiting_fetches = 16;  // of all tenants
+constexpr int k_most_fetches = 2, k_most_probes = 2;  // of a tenant at once
+constexpr int k_most_waiting_probes = 16;             // of all tenants
 
 int total(const std::map<TenantId, int>& under_way) {
   int sum = 0;
@@ -50,7 +50,7 @@ asio::awaitable<std::optional<Response>> JobAdmission::refusal_of(JobRequest& as
 }
 
 int JobAdmission::most_fetches() const {
-  return total(fetches_) < k_fetch_threads / 2 ? k_most_fetches : 1;
+  return total(fetches_) < k_fetches / 2 ? k_most_fetches : 1;
 }
 
 asio::awaitable<std::optional<Response>> JobAdmission::judge(JobRequest& asked) {
@@ -74,15 +74,12 @@ asio::awaitable<std::optional<Response>> JobAdmission::fetch(JobRequest& asked) 
     co_return too_many(
         "as many audio_urls of yours are being fetched as may be at once, which is " +
         std::to_string(most) + " now: try again, or send the speech with the job");
-  if (total(fetches_) > k_fetch_threads + k_most_waiting_fetches)
-    co_return unavailable("too many audio_urls wait to be fetched: try again later");
+  if (total(fetches_) > k_fetches)
+    co_return unavailable("too many audio_urls are being fetched: try again later");
   std::string failed;
-  auto work = [&] {
-    asked.fetched = parts_.rules.fetch(asked.audio_url);
-    take_audio(asked, asked.fetched);
-  };
   try {
-    co_await parts_.fetches.run(work);
+    asked.fetched = co_await parts_.fetches.fetch(asked.job.spec.tenant, asked.audio_url);
+    take_audio(asked, *asked.fetched);
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();

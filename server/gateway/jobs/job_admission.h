@@ -1,5 +1,5 @@
-// What a job has to satisfy before it is accepted, one rule after the other: its speech is fetched where a URL names it,
-// its text is judged (input_rules.h), and its speech is measured (speech/). Of the I/O thread; whatever blocks runs on
+// What a job has to satisfy before it is accepted, one rule after the other: its text is judged (input_rules.h), its speech
+// is fetched where a URL names it, and is measured (speech/). Of the I/O thread; whatever blocks runs on
 // others, and a tenant has only so much under way on them.
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include "server/gateway/jobs/input_rules.h"
 #include "server/gateway/jobs/job_request.h"
+#include "server/gateway/jobs/speech/speech_fetches.h"
 #include "server/gateway/jobs/speech/speech_probe.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/http/blocking_threads.h"
@@ -26,17 +27,17 @@ class JobAdmission {
  public:
   // A tenant has two recordings and texts measured at once, so that no tenant alone occupies the threads.
   static constexpr int k_probe_threads = 4;
-  // A tenant has two audio_urls fetched at once, and only one while half of the threads wait for servers: however slow
-  // their servers are, four tenants hold up to eight threads, eight up to twelve, and twelve may hold all.
-  static constexpr int k_fetch_threads = 16;
+  // A tenant has two audio_urls fetched at once, and only one while half of those that may be fetched at once are: however
+  // slow their servers are, 96 tenants are needed to keep others from having theirs fetched.
+  static constexpr int k_fetches = SpeechFetches::k_at_once;
   struct Parts {
     const InputRules& rules;
     const SpeechProbe& probe;
     BlockingThreads& blocked_words;  // wait for nobody
-    BlockingThreads& fetches;        // k_fetch_threads that wait for the servers of audio_urls
-    BlockingThreads& moderation;     // wait for the operator's server
-    BlockingThreads& probes;         // k_probe_threads that wait for processes that decode
-    AvatarList avatars{};            // whose voices texts are measured with; called on `probes`
+    SpeechFetches& fetches;
+    BlockingThreads& moderation;  // wait for the operator's server
+    BlockingThreads& probes;      // k_probe_threads that wait for processes that decode
+    AvatarList avatars{};         // whose voices texts are measured with; called on `probes`
   };
   explicit JobAdmission(Parts parts) : parts_(std::move(parts)) {}
   JobAdmission(const JobAdmission&) = delete;

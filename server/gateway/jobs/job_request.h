@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "scheduler/jobs/job.h"
+#include "server/gateway/jobs/speech/speech_room.h"
 #include "server/http/message.h"
 
 namespace navtalk::server {
@@ -15,7 +16,7 @@ struct JobRequest {
   NewJob job{};              // without its tenant, and its audio's name
   std::string_view audio{};  // of the request's body, or `fetched`; empty: a text is spoken
   std::string audio_url{};   // where the audio is to be fetched
-  std::string fetched{};     // from there
+  FetchedSpeech fetched{};   // from there
   double start_s = 0;        // the part of the speech that is rendered
   std::optional<double> duration_s{};
 };

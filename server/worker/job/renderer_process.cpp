@@ -58,7 +58,7 @@ class Spawn {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&defaults, signal);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    // A group of its own: Ctrl-C in a terminal is for the worker, which ends it.
+    // A group of its own: Ctrl-C in a terminal is for the worker, which ends all of it.
     ::posix_spawnattr_setpgroup(&attributes_, 0);
     ::posix_spawnattr_setflags(
         &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
@@ -94,6 +94,9 @@ class Spawn {
   posix_spawnattr_t attributes_{};
 };
 
+// With the programs that it waits for, such as espeak-ng. The leader is not reaped yet, so the group is no other one's.
+void kill_group(pid_t leader) { ::kill(-leader, SIGKILL); }
+
 }  // namespace
 
 RendererProcess::RendererProcess(const asio::any_io_executor& executor, BlockingThreads& reapers,
@@ -122,7 +125,7 @@ RendererProcess::~RendererProcess() {
   boost::system::error_code ignored;
   state_->output.close(ignored);
   state_->input.close(ignored);
-  ::kill(child_, SIGKILL);
+  kill_group(child_);
   // The device's memory is free when it has ended.
   reapers_.post([child = child_, device = std::move(device_)] { wait_child(child); });
 }
@@ -131,7 +134,7 @@ std::uint64_t RendererProcess::resident() const { return resident_bytes(child_).
 
 void RendererProcess::end(std::string why) {
   why_ended_ = std::move(why);
-  ::kill(child_, SIGKILL);  // not reaped before this object ends
+  kill_group(child_);  // not reaped before this object ends
 }
 
 void RendererProcess::order(const std::string& line) {

@@ -37,7 +37,7 @@ class RendererProcess {
   // its end.
   RendererProcess(const boost::asio::any_io_executor& executor, BlockingThreads& reapers,
                   std::vector<std::string> command, std::optional<FaceService> faces = {});
-  // Ends it at once. A process with much memory takes a while to end, and is waited for on `reapers`.
+  // Ends it at once, and what it runs. A process with much memory takes a while to end, and is waited for on `reapers`.
   ~RendererProcess();
   RendererProcess(const RendererProcess&) = delete;
   RendererProcess& operator=(const RendererProcess&) = delete;
@@ -56,7 +56,7 @@ class RendererProcess {
   bool holds_memory() const { return device_.bytes() > 0; }
   // In memory now; 0 when it has ended.
   std::uint64_t resident() const;
-  // Ends it at once; `why` is what its user is told.
+  // Ends it at once, and what it runs; `why` is what its user is told.
   void end(std::string why);
   // Why it was ended; empty: it was not.
   const std::string& why_ended() const { return why_ended_; }

@@ -32,6 +32,11 @@ class Orders {
   std::string render(
       const std::function<void()>& work, std::exception_ptr& thrown,
       const std::function<void()>& load = [] {}) {
+    return render_by([work](const VideoRenderer::Steps&) { work(); }, thrown, load);
+  }
+  std::string render_by(
+      const std::function<void(const VideoRenderer::Steps&)>& work, std::exception_ptr& thrown,
+      const std::function<void()>& load = [] {}) {
     return tests::printed(true, [&](Context& context) {
       context.config.avatars.path = folder_.path();
       const InferOptions how{.device = "cuda"};
@@ -47,20 +52,34 @@ class Orders {
   }
 
  private:
-  static VideoRenderer doing(const std::function<void()>& work, const std::function<void()>& load) {
+  static VideoRenderer doing(const std::function<void(const VideoRenderer::Steps&)>& work,
+                             const std::function<void()>& load) {
     return {.open = [](const InferOptions&) {},
             .speech_s = [](const InferOptions&) { return 1.0; },
             .load = load,
             .device = [] { return "cuda"; },
             .render =
-                [work](const InferOptions&, const VideoRenderer::Steps&) {
-                  work();
+                [work](const InferOptions&, const VideoRenderer::Steps& steps) {
+                  work(steps);
                   return FinishedVideo{.frames = 25, .rendered = 25, .duration_s = 1};
                 }};
   }
 
   tests::TemporaryDirectory folder_;
 };
+
+// For a second of processor time.
+void compute() {
+  for (const std::clock_t until = std::clock() + CLOCKS_PER_SEC; std::clock() < until;) {
+  }
+}
+
+// How often the renderer told of that progress.
+std::size_t count_of(const std::string& told, const std::string& progress) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = told.find(progress, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
 
 }  // namespace
 
@@ -83,14 +102,47 @@ TEST_CASE("a renderer goes on after an order that failed, and after one that is 
 }
 
 TEST_CASE("a renderer tells of progress while it loads its model, before there is a picture") {
-  const auto compute = [] {  // for a second of processor time
-    for (const std::clock_t until = std::clock() + CLOCKS_PER_SEC; std::clock() < until;) {
-    }
-  };
   std::exception_ptr thrown;
   CHECK_THAT(Orders().render([] {}, thrown, compute),
              Catch::Contains(R"({"event":"progress","done":0,"of":0})"));
   CHECK(thrown == nullptr);
+}
+
+TEST_CASE("a renderer tells of progress while it makes a video whole, behind the last picture") {
+  std::exception_ptr thrown;
+  const std::string told = Orders().render_by(
+      [](const VideoRenderer::Steps& steps) {
+        steps.progress(25, 25);
+        // Progress is told of at most once a second.
+        for (int i = 0; i < 3; ++i) compute();
+      },
+      thrown);
+  CHECK(count_of(told, R"({"event":"progress","done":25,"of":25})") >= 2);
+  CHECK(thrown == nullptr);
+}
+
+TEST_CASE("a renderer that computes without end between two pictures tells nothing of it") {
+  std::exception_ptr thrown;
+  const std::string told = Orders().render_by(
+      [](const VideoRenderer::Steps& steps) {
+        steps.progress(1, 25);
+        for (int i = 0; i < 3; ++i) compute();
+      },
+      thrown);
+  CHECK(count_of(told, R"({"event":"progress","done":1,"of":25})") <= 1);
+}
+
+TEST_CASE("a renderer tells of progress while a segment goes to the disk") {
+  std::exception_ptr thrown;
+  const std::string told = Orders().render_by(
+      [](const VideoRenderer::Steps& steps) {
+        steps.progress(1, 25);
+        for (const auto until = std::chrono::steady_clock::now() + 2200ms;
+             std::chrono::steady_clock::now() < until;)
+          steps.segments->storing();
+      },
+      thrown);
+  CHECK(count_of(told, R"({"event":"progress","done":1,"of":25})") >= 2);
 }
 
 TEST_CASE(

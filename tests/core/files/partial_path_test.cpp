@@ -38,6 +38,20 @@ TEST_CASE("a file appears at commit, whole, and nothing else stays") {
   CHECK(content(folder / "out.mp4") == "data");
 }
 
+TEST_CASE("a commit tells of each piece that the disk has") {
+  const ScratchFolder folder;
+  const std::string nine_mib(std::size_t{9} << 20, 'x');
+  PartialPath output({.target = folder / "out.mp4"});
+  put(output.path(), nine_mib);
+  int pieces = 0;
+  output.commit([&] {
+    ++pieces;
+    CHECK_FALSE(fs::exists(folder / "out.mp4"));
+  });
+  CHECK(pieces == 3);
+  CHECK((content(folder / "out.mp4") == nine_mib));
+}
+
 TEST_CASE("without commit nothing stays") {
   const ScratchFolder folder;
   { put(PartialPath({.target = folder / "out.mp4"}).path(), "data"); }

@@ -138,6 +138,10 @@ TEST_CASE("sound cut off at its end yields what is there") {
   CHECK(cut.samples.size() == 5000);
   CHECK_THAT(cut.damage,
              Catch::Contains("cut.wav is damaged: it ends after 0.31 s and should last 1.00 s"));
+  CHECK(cut.cut);
+  CHECK_FALSE(decode_audio(folder / "tone.wav").cut);
+  put(folder / "nearly.wav", whole.substr(0, whole.size() - 2 * 1600));
+  CHECK_FALSE(decode_audio(folder / "nearly.wav").cut);
 }
 
 TEST_CASE("an Ogg file without its last page is known for cut") {
@@ -161,7 +165,8 @@ TEST_CASE("sound whose length nobody wrote down is whole") {
   const ScratchFolder folder;
   put_tone(folder / "tone.wav", 1.0);
   const std::string length =
-      GENERATE(std::string("\xff\xff\xff\xff"), std::string("\x00\xf0\xff\x7f", 4));
+      GENERATE(std::string("\xff\xff\xff\xff"), std::string("\x00\xf0\xff\x7f", 4),
+               std::string("\xdb\xff\xff\x7f"), std::string(4, '\0'));
   std::string piped = content(folder / "tone.wav");
   piped.replace(4, 4, length);   // of the file
   piped.replace(40, 4, length);  // of the samples
@@ -169,6 +174,7 @@ TEST_CASE("sound whose length nobody wrote down is whole") {
   const Audio audio = decode_audio(folder / "piped.wav");
   CHECK(audio.samples.size() == 16000);
   CHECK(audio.damage.empty());
+  CHECK_FALSE(audio.cut);
 }
 
 TEST_CASE("a stop request ends decoding") {

@@ -102,6 +102,32 @@ TEST_CASE("a request that hangs ends at its timeout, and delays no other") {
   CHECK(fault_of(client, get_request(silent.url("/"), 50ms)) == HttpFault::Kind::timeout);
 }
 
+TEST_CASE("a client that is stopped ends what is under way, what waits and what comes later") {
+  std::promise<void> asked;
+  LoopbackServer silent([&](Connection& client, const ReceivedRequest&) {
+    asked.set_value();
+    client.hold();
+  });
+  AsyncHttpClient client({.at_once = 1});
+  std::vector<std::promise<HttpResult>> results(3);
+  const auto send = [&](std::size_t i) {
+    client.send(get_request(silent.url("/"), 100s),
+                [&results, i](HttpResult result) { results[i].set_value(std::move(result)); });
+  };
+  send(0);
+  send(1);
+  asked.get_future().wait();
+  client.stop();
+  send(2);
+  for (auto& result : results) {
+    auto got = result.get_future();
+    REQUIRE(got.wait_for(20s) == std::future_status::ready);
+    const HttpResult fault = got.get();
+    REQUIRE(std::holds_alternative<HttpFault>(fault));
+    CHECK(std::get<HttpFault>(fault).kind == HttpFault::Kind::stopped);
+  }
+}
+
 TEST_CASE("one connection to a server serves one request after the other") {
   Guarded<std::vector<int>> connections;
   LoopbackServer server([&](Connection& client, const ReceivedRequest& request) {

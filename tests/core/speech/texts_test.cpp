@@ -63,6 +63,14 @@ TEST_CASE("a text of tags that never end takes one pass") {
   }
 }
 
+TEST_CASE("what espeak-ng does not speak is left out between its tags") {
+  CHECK(without_unspoken("a <metadata>b</metadata> c") == "a <metadata></metadata> c");
+  CHECK(without_unspoken("a<SCRIPT x='1'>b <i>c</i></style>d") ==
+        "a<SCRIPT x='1'><i></i></style>d");
+  CHECK(without_unspoken("a <style/> b <p>c</p>") == "a <style/> b <p>c</p>");
+  CHECK(without_unspoken("a <style>b") == "a <style>");
+}
+
 TEST_CASE("tags may leave nothing behind, and references become what they stand for") {
   CHECK(without_tags("fo<b/>ul", "") == "foul");
   CHECK(without_tags_in_words("<p>f<b>o</b>u<Strong x='1'>l</Strong><br/>wo<font>rds</font></p>") ==

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <future>
 #include <latch>
 #include <memory>
@@ -68,6 +69,22 @@ TEST_CASE("a renderer has no descriptors but its own, so that what the worker cl
   CHECK(renderer.ended());
   CHECK(open.contains("1"));
   CHECK_FALSE(open.contains(std::to_string(inherited.value())));
+}
+
+TEST_CASE("a program that a renderer runs ends with it") {
+  boost::asio::io_context io;
+  BlockingThreads reapers(1);
+  // The program holds the renderer's output open for as long as it runs.
+  RendererProcess renderer(io.get_executor(), reapers,
+                           {"/bin/sh", "-c", "sleep 600 & echo $!; wait"});
+  const auto until = std::chrono::steady_clock::now() + 30s;
+  std::string program;
+  while (!renderer.poll(program) && std::chrono::steady_clock::now() < until) io.run_one_for(100ms);
+  REQUIRE_FALSE(program.empty());
+  renderer.end("its job is over");
+  while (!renderer.ended() && std::chrono::steady_clock::now() < until) io.run_one_for(100ms);
+  CHECK(renderer.ended());
+  if (!renderer.ended()) ::kill(std::stoi(program), SIGKILL);
 }
 
 TEST_CASE("nobody waits for a renderer that ends, and the device's memory is free afterwards") {

@@ -61,10 +61,12 @@ std::string plain_words(std::string_view text) {
 
 std::vector<std::string> heard_words(std::string_view text) {
   std::vector<std::string> heard = {plain_words(text)};
-  for (const std::string& form : {std::string(text), without_tags(text), without_tags(text, ""),
-                                  without_tags_in_words(text)}) {
-    std::string words = plain_words(without_references(form));
-    if (std::ranges::find(heard, words) == heard.end()) heard.push_back(std::move(words));
+  for (const std::string& part : {std::string(text), without_unspoken(text)}) {
+    for (const std::string& form :
+         {part, without_tags(part), without_tags(part, ""), without_tags_in_words(part)}) {
+      std::string words = plain_words(without_references(form));
+      if (std::ranges::find(heard, words) == heard.end()) heard.push_back(std::move(words));
+    }
   }
   return heard;
 }

@@ -12,7 +12,7 @@ namespace navtalk::server {
 std::string plain_words(std::string_view text);
 
 // The plain words of what may be heard of a text with markup: with the tags, without them, without those inside of words, and with
-// its character references resolved. "fo<b/>ul<break/>words" is "fo b ul break words", "fo ul words", "foulwords" and "foul words".
+// its character references resolved; the same without what is not spoken, such as the content of "<style>". "fo<b/>ul<break/>words" is "fo b ul break words", "fo ul words", "foulwords" and "foul words".
 std::vector<std::string> heard_words(std::string_view text);
 
 }  // namespace navtalk::server

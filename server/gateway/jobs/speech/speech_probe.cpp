@@ -22,9 +22,11 @@ constexpr int k_signalled = 128;  // RunResult::exit_status
 constexpr std::size_t k_longest_message = 300;
 constexpr const char* k_input = "/proc/self/fd/3";
 
-[[noreturn]] void refuse(const std::string& rule, const std::string& message) {
+// `what` was sent: "speech" or "text".
+[[noreturn]] void refuse(std::string_view what, const std::string& rule,
+                         const std::string& message) {
   throw Error(Code::invalid,
-              fmt::format("the speech is refused by the rule {}: {}", rule, message));
+              fmt::format("the {} is refused by the rule {}: {}", what, rule, message));
 }
 
 // What the process says, a line each: first that it is confined, then what it found.
@@ -51,13 +53,15 @@ std::optional<std::string> text_of(const nlohmann::json& object, const char* nam
 }
 
 // The machine's fault, which is logged.
-[[noreturn]] void blame_machine(const std::string& why) {
-  log::warn("speech could not be judged", {{"reason", why}});
-  throw Error(Code::failed, "the speech cannot be judged now: try again later");
+[[noreturn]] void blame_machine(std::string_view what, const std::string& why) {
+  log::warn(what == "text" ? "a text could not be judged" : "speech could not be judged",
+            {{"reason", why}});
+  throw Error(Code::failed, fmt::format("the {} cannot be judged now: try again later", what));
 }
 
-[[noreturn]] void tell_of_stop() {
-  throw Error(Code::failed, "the speech cannot be judged, since this gateway ends: try again");
+[[noreturn]] void tell_of_stop(std::string_view what) {
+  throw Error(Code::failed,
+              fmt::format("the {} cannot be judged, since this gateway ends: try again", what));
 }
 
 // Where the program's libraries and espeak-ng are, if that needs to be said; and nothing else.
@@ -71,19 +75,20 @@ std::vector<std::string> kept_environment() {
 }
 
 // What the system does not let this process do, such as to make another one, is not shown: it names files.
-std::optional<RunResult> ran_with(std::vector<std::string> command, std::string_view speech,
-                                  std::chrono::milliseconds patience, const std::stop_token& stop) {
-  if (stop.stop_requested()) tell_of_stop();
+std::optional<RunResult> ran_with(std::vector<std::string> command, std::string_view input,
+                                  std::string_view what, std::chrono::milliseconds patience,
+                                  const std::stop_token& stop) {
+  if (stop.stop_requested()) tell_of_stop(what);
   try {
-    const UniqueFd file = memory_file(speech);
+    const UniqueFd file = memory_file(input);
     return run_program({.command = std::move(command),
                         .extra = &file,
                         .environment = kept_environment(),
                         .within = patience},
                        stop);
   } catch (const Error& error) {
-    if (stop.stop_requested()) tell_of_stop();
-    blame_machine(error.message());
+    if (stop.stop_requested()) tell_of_stop(what);
+    blame_machine(what, error.message());
   }
 }
 
@@ -95,52 +100,65 @@ bool ended_by_input(int signal) {
 }  // namespace
 
 double SpeechProbe::check_duration(double seconds) const {
+  return check_duration(seconds, Kind::speech);
+}
+
+double SpeechProbe::check_duration(double seconds, Kind kind) const {
   if (seconds > options_.max_duration_s)
-    refuse("duration", fmt::format("the speech lasts longer than {:.0f} s (media.max_duration_s)",
-                                   options_.max_duration_s));
+    refuse(name_of(kind), "duration",
+           fmt::format("the {} longer than {:.0f} s (media.max_duration_s)",
+                       kind == Kind::text ? "text is spoken for" : "speech lasts",
+                       options_.max_duration_s));
   return seconds;
 }
 
 void SpeechProbe::check_whole(std::string_view speech) {
   if (const auto cut = cut_wav(speech))
-    refuse("length", fmt::format("its header says {:.1f} s, and only {:.1f} s are there: the "
-                                 "recording or its upload was cut, so send it again",
-                                 cut->expected_s, cut->actual_s));
+    refuse(name_of(Kind::speech), "length",
+           fmt::format("its header says {:.1f} s, and only {:.1f} s are there: the "
+                       "recording or its upload was cut, so send it again",
+                       cut->expected_s, cut->actual_s));
 }
 
+std::string_view SpeechProbe::name_of(Kind kind) { return kind == Kind::text ? "text" : "speech"; }
+
 nlohmann::json SpeechProbe::found_by(const std::vector<std::string>& command,
-                                     std::string_view input) const {
-  const auto ran = ran_with(command, input, options_.patience, stop_.get_token());
-  if (!ran) blame_machine(options_.command[0] + " is gone");
+                                     std::string_view input, Kind kind) const {
+  const std::string_view what = name_of(kind);
+  const auto ran = ran_with(command, input, what, options_.patience, stop_.get_token());
+  if (!ran) blame_machine(what, options_.command[0] + " is gone");
   const auto [confined, found] = said_by(ran->output);
-  if (!confined) blame_machine(printable_start(ran->errors, k_longest_message));
-  if (ran->late) blame_machine("it takes too long");
+  if (!confined) blame_machine(what, printable_start(ran->errors, k_longest_message));
+  if (ran->late) blame_machine(what, "it takes too long");
   const int signal = ran->exit_status - k_signalled;
   if (signal == SIGXCPU)
-    refuse("decoding",
-           fmt::format("decoding the speech takes more processor time than {:.0f} s of speech may "
-                       "(media.max_duration_s)",
-                       options_.max_duration_s));
+    refuse(
+        what, "decoding",
+        fmt::format("{} the {} takes more processor time than {:.0f} s of speech may "
+                    "(media.max_duration_s)",
+                    kind == Kind::text ? "speaking" : "decoding", what, options_.max_duration_s));
   if (ended_by_input(signal))
-    refuse("codec", fmt::format("its decoder ended by signal {}", signal));
-  if (!found.is_object()) blame_machine(fmt::format("it ended with {}", ran->exit_status));
+    refuse(what, "codec",
+           fmt::format("its {} ended by signal {}", kind == Kind::text ? "reader" : "decoder",
+                       signal));
+  if (!found.is_object()) blame_machine(what, fmt::format("it ended with {}", ran->exit_status));
   if (const auto rule = text_of(found, "rule"))
-    refuse(*rule, text_of(found, "message").value_or(""));
-  if (ran->exit_status != 0) blame_machine(fmt::format("it ended with {}", ran->exit_status));
+    refuse(what, *rule, text_of(found, "message").value_or(""));
+  if (ran->exit_status != 0) blame_machine(what, fmt::format("it ended with {}", ran->exit_status));
   return found;
 }
 
-double SpeechProbe::seconds_of(const nlohmann::json& found) const {
+double SpeechProbe::seconds_of(const nlohmann::json& found, Kind kind) const {
   const auto seconds = found.find("duration_s");
   if (seconds == found.end() || !seconds->is_number() || seconds->get<double>() < 0)
-    blame_machine("it measured nothing");
-  return check_duration(seconds->get<double>());
+    blame_machine(name_of(kind), "it measured nothing");
+  return check_duration(seconds->get<double>(), kind);
 }
 
 double SpeechProbe::measure(std::string_view speech) const {
   std::vector<std::string> command = options_.command;
   command.emplace_back(k_input);
-  return seconds_of(found_by(command, speech));
+  return seconds_of(found_by(command, speech, Kind::speech), Kind::speech);
 }
 
 // No voice takes longer for a byte; markup may ask for any pause.
@@ -172,19 +190,19 @@ void SpeechProbe::check_voice(const std::string& voice) const {
 }
 
 std::optional<double> SpeechProbe::speak(const JobText& text) const {
-  if (stop_.stop_requested()) tell_of_stop();
+  if (stop_.stop_requested()) tell_of_stop(name_of(Kind::text));
   try {
     if (!takes_voice(text.voice)) check_voice(text.voice);
   } catch (const Error& error) {
-    if (stop_.stop_requested()) tell_of_stop();
+    if (stop_.stop_requested()) tell_of_stop(name_of(Kind::text));
     if (error.code() == Code::invalid) throw;
     return std::nullopt;  // espeak-ng is not here, or does not answer
   }
   const bool voice_known = !text.voice.empty() || !text.avatar_voice.empty();
   if (!voice_known || !may_be_long(text)) return std::nullopt;
-  const nlohmann::json found = found_by(command_of(text), text.text);
+  const nlohmann::json found = found_by(command_of(text), text.text, Kind::text);
   if (found.contains("unspoken")) return std::nullopt;
-  return seconds_of(found);
+  return seconds_of(found, Kind::text);
 }
 
 std::vector<std::string> SpeechProbe::command_of(const JobText& text) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
@@ -60,8 +61,13 @@ class SpeechProbe {
  private:
   std::vector<std::string> command_of(const JobText& text) const;
   bool may_be_long(const JobText& text) const;
-  nlohmann::json found_by(const std::vector<std::string>& command, std::string_view input) const;
-  double seconds_of(const nlohmann::json& found) const;
+  // What was sent, which messages name.
+  enum class Kind : std::uint8_t { speech, text };
+  static std::string_view name_of(Kind kind);
+  nlohmann::json found_by(const std::vector<std::string>& command, std::string_view input,
+                          Kind kind) const;
+  double seconds_of(const nlohmann::json& found, Kind kind) const;
+  double check_duration(double seconds, Kind kind) const;
   // Without asking espeak-ng.
   bool takes_voice(const std::string& voice) const;
   void check_voice(const std::string& voice) const;

@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "server/http/io_loop.h"
+#include "tests/fakes/loopback_server.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
@@ -38,8 +40,11 @@ class Submissions {
     add(tenant, std::move(request));
   }
   void add_url(const std::string& tenant) {
+    add_url(tenant, address_of(silent_.local_endpoint().port()));
+  }
+  void add_url(const std::string& tenant, const std::string& url) {
     JobRequest request;
-    request.audio_url = address_of(silent_.local_endpoint().port());
+    request.audio_url = url;
     add(tenant, std::move(request));
   }
   // Until the server of audio_urls is asked for so many at once.
@@ -59,7 +64,7 @@ class Submissions {
   }
   // Until so many have been refused.
   void wait_for(std::size_t refused) {
-    while (refusals_.size() < refused) REQUIRE(io_.run_one_for(20s) == 1);
+    while (refusals_.size() + errors_.size() < refused) REQUIRE(io_.run_one_for(20s) == 1);
   }
   void stop_and_wait() {
     stop();
@@ -69,6 +74,8 @@ class Submissions {
     return std::ranges::count(refusals_, status, [](const Response& one) { return one.status; });
   }
   const std::vector<Response>& refusals() const { return refusals_; }
+  // Of those that are refused for good.
+  const std::vector<std::string>& errors() const { return errors_; }
 
  private:
   static std::string address_of(unsigned port) {
@@ -82,21 +89,26 @@ class Submissions {
   void stop() {
     ending_.request_stop();
     probe_.stop();
+    fetches_.stop();
   }
   asio::awaitable<void> ask(JobRequest asked) {
-    if (auto refusal = co_await admission_.refusal_of(asked))
-      refusals_.push_back(std::move(*refusal));
+    try {
+      if (auto refusal = co_await admission_.refusal_of(asked))
+        refusals_.push_back(std::move(*refusal));
+    } catch (const Error& error) {
+      errors_.push_back(error.message());
+    }
   }
 
   IoLoop io_;
   asio::ip::tcp::acceptor silent_{io_, {asio::ip::address_v4::loopback(), 0}};
   std::list<asio::ip::tcp::socket> connections_{};
   std::stop_source ending_;
-  const InputRules rules_{{.moderation_url = address_of(1), .allow_private = true},
-                          ending_.get_token()};
+  const InputRules rules_{{.moderation_url = address_of(1)}, ending_.get_token()};
   SpeechProbe probe_{{.command = {"/bin/sh", "-c", R"(echo '{"confined":true}'; exec sleep 60)"}}};
   std::size_t asked_ = 0;
   std::vector<Response> refusals_;
+  std::vector<std::string> errors_;
   JobAdmission admission_{{.rules = rules_,
                            .probe = probe_,
                            .blocked_words = blocked_words_,
@@ -104,7 +116,8 @@ class Submissions {
                            .moderation = moderation_,
                            .probes = probes_}};
   CoroutineScope coroutines_{io_};
-  BlockingThreads blocked_words_{1}, fetches_{JobAdmission::k_fetch_threads}, moderation_{1};
+  BlockingThreads blocked_words_{1}, moderation_{1};
+  SpeechFetches fetches_{{.allow_private = true}};
   BlockingThreads probes_{JobAdmission::k_probe_threads};
 };
 
@@ -158,9 +171,22 @@ TEST_CASE("speech that another server does not send holds up no text that is mod
   CHECK_THAT(submissions.refusals()[0].body, Catch::Contains("moderated"));
 }
 
-TEST_CASE("slow servers of some tenants leave threads to the audio_urls of others") {
+TEST_CASE("servers of many tenants that send nothing hold up no audio_url of another one") {
   Submissions submissions;
-  constexpr int k_tenants = JobAdmission::k_fetch_threads / 4;
+  constexpr int k_tenants = 24;
+  for (int i = 0; i < k_tenants; ++i) submissions.add_url("tenant " + std::to_string(i));
+  submissions.wait_for_fetches(k_tenants);
+  tests::LoopbackServer prompt([](tests::Connection& client, const tests::ReceivedRequest&) {
+    client.answer(404, "no speech");
+  });
+  submissions.add_url("one more", prompt.url("/"));
+  submissions.wait_for(1);
+  CHECK_THAT(submissions.errors()[0], Catch::Contains("the server answered 404"));
+}
+
+TEST_CASE("a tenant has one audio_url fetched while half of those that may be are") {
+  Submissions submissions;
+  constexpr int k_tenants = JobAdmission::k_fetches / 4;
   for (int i = 0; i < k_tenants; ++i)
     for (int twice = 0; twice < 2; ++twice) submissions.add_url("tenant " + std::to_string(i));
   submissions.wait_for_fetches(2 * k_tenants);
@@ -171,9 +197,9 @@ TEST_CASE("slow servers of some tenants leave threads to the audio_urls of other
   submissions.wait_for_fetches(2 * k_tenants + 1);
 }
 
-TEST_CASE("sixteen audio_urls wait to be fetched, and more are refused for now") {
+TEST_CASE("so many audio_urls are fetched at once, and more are refused for now") {
   Submissions submissions;
-  for (int i = 0; i < JobAdmission::k_fetch_threads + 17; ++i)
+  for (int i = 0; i < JobAdmission::k_fetches + 1; ++i)
     submissions.add_url("tenant " + std::to_string(i));
   submissions.wait_for(1);
   CHECK(submissions.refusals()[0].status == 503);

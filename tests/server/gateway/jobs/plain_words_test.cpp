@@ -36,6 +36,16 @@ TEST_CASE("characters that nobody sees part no words") {
   CHECK(plain_words("no \u200b foul") == "no foul");
 }
 
+TEST_CASE(
+    "words are heard that something unspoken parts, and so is that, where it is spoken after all") {
+  CHECK(hears("foul <metadata>kind</metadata> language", "foul language"));
+  CHECK(hears("<speak>foul<SCRIPT x='1'>kind</script>language</speak>", "foul language"));
+  CHECK(hears("fo<style>kind</style>ul", "foul"));
+  CHECK(hears("foul <style>kind <b>and</b> warm</style> language", "foul language"));
+  CHECK(hears("<metadata>foul language</metadata>", "foul language"));
+  CHECK_FALSE(hears("foul <p>kind</p> language", "foul language"));
+}
+
 TEST_CASE("words are heard behind tags and references") {
   CHECK(hears("fo<break time='1ms'/>ul", "foul"));
   CHECK(hears("<speak>f<emphasis>ou</emphasis>l</speak>", "foul"));

@@ -44,7 +44,7 @@ void is_refused(const std::string& script, const std::string& rule) {
   INFO(script);
   const auto [code, message] = error_of(k_confined + script);
   CHECK(code == Code::invalid);
-  CHECK_THAT(message, Catch::Contains("by the rule " + rule));
+  CHECK_THAT(message, Catch::Contains("the speech is refused by the rule " + rule));
 }
 
 void is_the_machines_fault(const std::string& script) {
@@ -74,7 +74,7 @@ TEST_CASE("the process learns where libraries are, and nothing else of the envir
 
 TEST_CASE("speech that a rule refuses names it") {
   is_refused(R"(echo '{"rule":"codec","message":"it is a text"}'; exit 1)", "codec: it is a text");
-  is_refused(R"(echo '{"duration_s":101}')", "duration");
+  is_refused(R"(echo '{"duration_s":101}')", "duration: the speech lasts longer than 100 s");
 }
 
 TEST_CASE("speech at which its decoder ends is refused") {
@@ -150,9 +150,11 @@ TEST_CASE("a text is spoken before its job is accepted where it may be too long"
   CHECK_THROWS_WITH(
       probe(k_confined + R"(echo "{\"rule\":\"duration\",\"message\":\"long\"}"; exit 1)")
           .speak(text),
-      Catch::Contains("by the rule duration: long"));
-  CHECK_THROWS_WITH(probe(k_confined + R"(echo "{\"duration_s\":101}")").speak(text),
-                    Catch::Contains("by the rule duration"));
+      Catch::Contains("the text is refused by the rule duration: long"));
+  CHECK_THROWS_WITH(
+      probe(k_confined + R"(echo "{\"duration_s\":101}")").speak(text),
+      Catch::Contains("the text is refused by the rule duration: the text is spoken for"));
+  CHECK_THROWS_WITH(probe("exit 1").speak(text), Catch::Contains("the text cannot be judged"));
   // Words that last for less whoever speaks them need no process; markup may be of any length.
   const SpeechProbe none = probe("exit 1");
   CHECK(none.knows({.text = std::string(66, 'a')}));
