@@ -1,5 +1,6 @@
 // Policies of the batch lane on a trace of jobs, on a virtual clock: who waits for how long, how fair
-// the order is, what a flood by one tenant does to the others, and whether promises hold.
+// the order is, what a flood by one tenant does to the others, whether promises hold, and what jobs do to users
+// who want the same slots.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
@@ -11,12 +12,22 @@
 #include "core/base/error.h"
 #include "core/files/partial_path.h"
 #include "scheduler/simulator/jobs/job_simulator.h"
+#include "scheduler/simulator/trace/generate.h"
 
 namespace navtalk::cmd {
 namespace {
 
+// Users of the live lane: a trace, or so many at once in the mean.
+struct LiveOptions {
+  std::filesystem::path trace{};
+  double at_once = 0;
+  std::string load = "diurnal";
+  double session_s = 300;
+};
+
 struct BenchJobsOptions {
   std::filesystem::path trace{}, output{};
+  LiveOptions live{};
   bool generated = false, force = false;
   JobTraceOptions load{};
   std::vector<std::string> policies = {"shares", "fifo", "priority", "fair"};
@@ -70,6 +81,27 @@ nlohmann::ordered_json as_json(const JobWaits& waits) {
           {"p99_finish_s", waits.p99_finish_s}};
 }
 
+// Null where no users were simulated.
+nlohmann::ordered_json live_json(const JobSimulatorResult& result) {
+  const LiveWaits& live = result.live;
+  if (live.users == 0) return nullptr;
+  auto hours = nlohmann::ordered_json::array();
+  for (const LaneHour& hour : result.hours)
+    hours.push_back({{"live_slots", hour.live}, {"lent_slots", hour.lent}});
+  return {{"users", live.users},
+          {"p99_wait_s", live.p99_wait_s},
+          {"p99_wait_without_jobs_s", live.p99_wait_without_jobs_s},
+          {"delayed_by_jobs", live.delayed},
+          {"p50_delay_s", live.p50_delay_s},
+          {"p99_delay_s", live.p99_delay_s},
+          {"max_delay_s", live.max_delay_s},
+          {"delayed_above_10_s", live.late_share},
+          {"slots_taken_back", result.taken_back},
+          {"repeated_share", result.repeated_share},
+          {"most_lent", result.most_lent},
+          {"hours", hours}};
+}
+
 nlohmann::ordered_json as_json(const JobSimulatorResult& result) {
   nlohmann::ordered_json tenants = nlohmann::ordered_json::object();
   for (const auto& [tenant, waits] : result.tenants) tenants[tenant] = as_json(waits);
@@ -84,6 +116,7 @@ nlohmann::ordered_json as_json(const JobSimulatorResult& result) {
           {"promises_changed", result.changed},
           {"promises_slipped", result.slipped},
           {"actual_to_promised_median", result.slack},
+          {"live", live_json(result)},
           {"all", as_json(result.all)},
           {"others", as_json(result.others)},
           {"tenants", tenants}};
@@ -128,6 +161,53 @@ void print(const JobTrace& trace, const std::vector<JobsRow>& rows, const BenchJ
                           cells, context.colour));
 }
 
+// Users, each policy as it is and in the flood.
+void print_live(const std::vector<JobsRow>& rows, Context& context) {
+  constexpr auto k_right = Column::Align::right;
+  std::vector<std::vector<std::string>> cells;
+  const auto add = [&](const std::string& name, const JobSimulatorResult& result) {
+    const LiveWaits& live = result.live;
+    cells.push_back(
+        {name, fmt::format("{}", live.users), fmt::format("{}", live.delayed),
+         fmt::format("{:.1f}", live.p50_delay_s), fmt::format("{:.1f}", live.p99_delay_s),
+         fmt::format("{:.1f}", live.max_delay_s), fmt::format("{:.2f} %", live.late_share * 100),
+         fmt::format("{}", result.taken_back), fmt::format("{}", result.most_lent),
+         fmt::format("{:.0f} %", result.utilisation * 100),
+         fmt::format("{:.1f} %", result.repeated_share * 100)});
+  };
+  for (const JobsRow& row : rows) {
+    add(row.policy, row.usual);
+    add(row.policy + ", flood", row.flooded);
+  }
+  context.out.print("\nusers, and what they waited longer than without jobs\n\n");
+  context.out.write(table({{"policy"},
+                           {"users", k_right},
+                           {"delayed", k_right},
+                           {"p50 delay s", k_right},
+                           {"p99", k_right},
+                           {"most", k_right},
+                           {"above 10 s", k_right},
+                           {"taken back", k_right},
+                           {"most lent", k_right},
+                           {"lent of left", k_right},
+                           {"repeated", k_right}},
+                          cells, context.colour));
+}
+
+// Along the jobs.
+Trace sessions_for(const JobTrace& trace, const BenchJobsOptions& options) {
+  const LiveOptions& live = options.live;
+  if (!live.trace.empty()) return read_trace(live.trace);
+  if (live.at_once <= 0) return {};
+  constexpr double k_least_s = 900, k_day_s = 24 * 3600;
+  const double length_s = std::max(in_seconds(trace.back().submitted), k_least_s);
+  return generate(GenerateOptions{.load = *parse_load(live.load),
+                                  .days = length_s / k_day_s,
+                                  .sessions = live.at_once * length_s / live.session_s,
+                                  .session_s = live.session_s,
+                                  .seed = options.load.seed});
+}
+
 int bench_jobs(BenchJobsOptions options, Context& context) {
   if (options.trace.empty() != options.generated)
     throw Error(Code::usage, "give either --trace FILE or --generate");
@@ -148,6 +228,7 @@ int bench_jobs(BenchJobsOptions options, Context& context) {
   }
   options.simulator.flooder = options.flooder.empty() ? largest_tenant(trace) : options.flooder;
   options.simulator.seed = options.load.seed;
+  options.simulator.sessions = sessions_for(trace, options);
   const JobTrace flood = flooded(trace, options.simulator.flooder, options.flood);
   std::vector<JobsRow> rows;
   for (const std::string& policy : options.policies) {
@@ -162,6 +243,7 @@ int bench_jobs(BenchJobsOptions options, Context& context) {
   context.clear_progress();
   if (!context.json) {
     print(trace, rows, options, context);
+    if (!options.simulator.sessions.empty()) print_live(rows, context);
     return 0;
   }
   auto all = nlohmann::ordered_json::array();
@@ -219,14 +301,36 @@ void add_jobs_trace_options(CLI::App& command, BenchJobsOptions& options) {
       ->check(CLI::Range(0.01, 600.0))
       ->type_name("MIN")
       ->capture_default_str();
-  command.add_option("--seed", load.seed, "Seed of the trace and of the times that jobs take")
+  command
+      .add_option("--seed", load.seed,
+                  "Seed of the trace, of the users and of the times that jobs take")
       ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_jobs_live_options(CLI::App& command, LiveOptions& live) {
+  CLI::Option* const trace =
+      command
+          .add_option("--sessions", live.trace,
+                      "Users who have the slots first: CSV with the heading arrival_s,duration_s")
+          ->type_name("FILE");
+  command.add_option("--live", live.at_once, "Generate users instead, so many at once in the mean")
+      ->check(CLI::Range(0.01, 10000.0))
+      ->excludes(trace)
+      ->type_name("N");
+  command.add_option("--live-load", live.load, "How generated users come")
+      ->check(CLI::IsMember({"smooth", "diurnal", "bursty"}))
+      ->type_name("LOAD")
+      ->capture_default_str();
+  command.add_option("--session-s", live.session_s, "Mean length of their sessions")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->type_name("S")
       ->capture_default_str();
 }
 
 void add_jobs_lane_options(CLI::App& command, BenchJobsOptions& options) {
   JobSimulatorOptions& simulator = options.simulator;
-  command.add_option("--gpus", simulator.gpus, "GPUs of the lane")
+  command.add_option("--gpus", simulator.gpus, "GPUs, which users and jobs share")
       ->check(CLI::Range(1, 10000))
       ->type_name("N")
       ->capture_default_str();
@@ -269,11 +373,13 @@ void add_bench_jobs(Commands& commands) {
       .name = "jobs",
       .summary = "Simulate policies of the batch lane on a trace of jobs",
       .examples = "  navtalk bench jobs --generate\n"
-                  "  navtalk bench jobs --trace jobs.csv --gpus 8 --policy shares,fifo\n",
+                  "  navtalk bench jobs --trace jobs.csv --gpus 8 --policy shares,fifo\n"
+                  "  navtalk bench jobs --trace jobs.csv --sessions users.csv --policy shares\n",
       .action = [options](Context& context) { return bench_jobs(*options, context); },
       .needs_config = false,
   });
   add_jobs_trace_options(command, *options);
+  add_jobs_live_options(command, options->live);
   add_jobs_lane_options(command, *options);
 }
 
