@@ -2,16 +2,14 @@
 // slots they want. Any number of processes may share a store and take turns. One thread at a time.
 //
 //   finished jobs ──► learnt rate ──► TenantStore::divide(): shares, releases, promises
-//   work that waits ──► fleet_for() ──► OfflineDemand ──► the scaler's target
+//   work that waits ──► demand_after() ──► OfflineDemand ──► the scaler's target
 //                           └─ from none ──► Supply starts the first GPU at once
 #pragma once
 
 #include <string>
 
 #include "scheduler/forecast/demand_tracker.h"
-#include "scheduler/jobs/lanes/batch_fleet.h"
 #include "scheduler/jobs/shares/tenant_store.h"
-#include "scheduler/pool/offline_demand.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {
@@ -43,7 +41,6 @@ class BatchLane {
 
  private:
   int slots() const;
-  int wanted(const Division& division, const OfflineDemand& before) const;
 
   Uses uses_;
   BatchLaneOptions options_;

@@ -80,6 +80,9 @@ JobSimulatorResult LaneWorld::result() const {
   const double submitted_s = in_seconds(jobs_.back().submitted_at - jobs_.front().submitted_at);
   result.span_h = in_seconds(last_job_at_ - jobs_.front().submitted_at) / 3600;
   result.most_lent = slots_.most_lent();
+  result.gpu_hours = in_seconds(slots_until_last_job_) / 3600;
+  result.starts = fleet_.starts();
+  result.most_started = fleet_.most();
   for (const LaneSlots::Hour& hour : slots_.hours())
     result.hours.push_back({.live = hour.live_s / 3600, .lent = hour.lent_s / 3600});
   const double left_s = in_seconds(left_until_last_);

@@ -28,7 +28,10 @@ std::optional<JobPolicy> parse_job_policy(std::string_view text);
 
 struct JobSimulatorOptions {
   std::uint64_t seed = 1;
-  int gpus = 16;
+  int gpus = 16;  // that are always there
+  // That the lane may start besides, as its shipped rule wants them; their cold starts are lognormal, with this median.
+  int max_gpus = 0;
+  double lead_s = 90, lead_sigma = 0.4;
   double rate = 1;                 // video-minutes that a GPU renders in a minute, in the mean
   double rate_sigma = 0.15;        // of a job's time, lognormal
   double overhead_s = 2;           // of each job, and again when it goes on after it gave way
@@ -61,6 +64,9 @@ struct JobSimulatorResult {
   std::size_t preempted = 0;  // times that a job gave way to another tenant's
   // Of the time that jobs had GPUs: to go on after they gave way or a user took the slot, and segments that a user cut.
   double resume_share = 0, repeated_share = 0;
+  double gpu_hours = 0;        // until the last job was done
+  int most_started = 0;        // GPUs at once that the lane had started
+  int starts = 0;              // of them in all
   std::size_t taken_back = 0;  // slots, by users
   int most_lent = 0;           // slots at once
   std::vector<LaneHour> hours{};

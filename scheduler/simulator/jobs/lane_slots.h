@@ -18,12 +18,15 @@ class LaneSlots {
   int lent() const { return lent_; }
   void take(Lane lane, int count = 1) { of(lane) += count; }
   void give_back(Lane lane, int count = 1) { of(lane) -= count; }
+  // Slots that come, or go while they are free.
+  void add(int count) { all_ += count; }
+  void remove(int count) { all_ -= count; }
 
   // Until `to` nothing has changed.
   void advance(TimePoint to) {
     const Duration passed = to - now_;
+    time_ += passed * all_;
     left_ += passed * (all_ - live_);
-    lent_time_ += passed * lent_;
     for (TimePoint at = now_; at < to;) {
       const auto hour = static_cast<std::size_t>((at - from_) / std::chrono::hours(1));
       const TimePoint ends = from_ + std::chrono::hours(1) * static_cast<int>(hour + 1);
@@ -37,9 +40,9 @@ class LaneSlots {
     most_lent_ = std::max(most_lent_, lent_);
   }
 
-  // Slot time that users left, and what of it was lent.
+  // Time of all slots, and of those that users left.
+  Duration time() const { return time_; }
   Duration left() const { return left_; }
-  Duration lent_time() const { return lent_time_; }
   int most_lent() const { return most_lent_; }
   // Slot seconds in each hour from the beginning.
   struct Hour {
@@ -52,7 +55,7 @@ class LaneSlots {
 
   int all_, live_ = 0, lent_ = 0, most_lent_ = 0;
   TimePoint from_, now_;
-  Duration left_{}, lent_time_{};
+  Duration time_{}, left_{};
   std::vector<Hour> hours_{};
 };
 

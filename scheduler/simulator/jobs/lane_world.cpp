@@ -22,12 +22,17 @@ LaneWorld::LaneWorld(const JobTrace& trace, JobPolicy policy, const JobSimulator
     : trace_(trace),
       policy_(policy),
       options_(options),
-      capacity_{.gpus = static_cast<double>(options.gpus),
+      capacity_{.gpus = static_cast<double>(options.gpus + options.max_gpus),
                 .rate = options.rate,
                 .utilisation = options.utilisation,
                 .render_rate = options.rate,
                 .overhead = options.overhead_s / 60},
       slots_(options.gpus, k_simulated_from),
+      fleet_({.seed = options.seed,
+              .most = options.max_gpus,
+              .lead_s = options.lead_s,
+              .lead_sigma = options.lead_sigma},
+             k_simulated_from),
       users_(options.sessions, k_simulated_from) {
   std::map<std::string, std::size_t> tenants;
   for (const TracedJob& job : trace) {
@@ -51,6 +56,7 @@ TimePoint LaneWorld::next_event(std::size_t arrived) const {
   if (arrived < jobs_.size()) next = std::min(next, jobs_[arrived].submitted_at);
   if (!ends_.empty()) next = std::min(next, ends_.top().at);
   if (!yields_.empty()) next = std::min(next, yields_.top().at);
+  next = std::min(next, fleet_.next());
   if (gives_way_) next = std::min(next, gives_way_->first);
   return looks_at_users_ ? std::min(next, *looks_at_users_) : next;
 }
@@ -62,18 +68,20 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
        ++step) {
     if (step % k_steps_between_looks == 0) throw_if_stopped(stop);
     TimePoint next = next_event(arrived);
-    const bool turns = policy_ == JobPolicy::shares;
-    if (turns) {
-      if (!busy() && next_turn < next) next_turn = next;
+    const bool turns = policy_ == JobPolicy::shares, grows = options_.max_gpus > 0;
+    if (turns || grows) {
+      if (!busy() && !fleet_.any() && next_turn < next) next_turn = next;
       next = std::min(next, next_turn);
     }
     NAVTALK_CHECK(next != TimePoint::max());
     advance(next);
     end_jobs();
+    slots_.add(fleet_.ready(now_));
     serve_users();
     while (arrived < jobs_.size() && jobs_[arrived].submitted_at <= now_) submit(arrived++);
-    if (turns && now_ >= next_turn) {
-      turn();
+    if ((turns || grows) && now_ >= next_turn) {
+      if (turns) turn();
+      if (grows) slots_.remove(fleet_.turn(work_of(lines_), capacity_.rate, slots_.free(), now_));
       next_turn = now_ + k_turn;
     }
     start_jobs();
@@ -154,13 +162,8 @@ void LaneWorld::release(std::size_t tenant, bool lent) {
 
 // As capacity_of() of a store's lane.
 BatchCapacity LaneWorld::capacity_of_jobs() const {
-  VideoMinutes work;
-  std::int64_t jobs = 0;
-  for (const TenantLine& line : lines_) {
-    work += line.queued + line.released + line.running;
-    jobs += line.queued_jobs + line.released_jobs + line.running_jobs;
-  }
-  return capacity_.with_jobs(jobs, work);
+  const LaneWork work = work_of(lines_);
+  return capacity_.with_jobs(work.jobs, work.work);
 }
 
 // As LaneTurn does it in a store.
@@ -304,6 +307,7 @@ void LaneWorld::finish(std::size_t index) {
   SimulatedJob& job = jobs_[index];
   leave(index);
   job.finished_at = last_job_at_ = now_;
+  slots_until_last_job_ = slots_.time();
   finish_promise(index);
 }
 

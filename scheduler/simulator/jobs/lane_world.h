@@ -18,6 +18,7 @@
 #include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/pool/history.h"
 #include "scheduler/simulator/jobs/job_simulator.h"
+#include "scheduler/simulator/jobs/lane_fleet.h"
 #include "scheduler/simulator/jobs/lane_slots.h"
 #include "scheduler/simulator/jobs/live_users.h"
 
@@ -125,6 +126,7 @@ class LaneWorld {
   std::set<std::size_t> running_{};
   std::optional<std::pair<TimePoint, std::size_t>> gives_way_{};  // the next job that does
   LaneSlots slots_;
+  LaneFleet fleet_;
   LiveUsers users_;
   std::priority_queue<End, std::vector<End>, std::greater<>> yields_{};
   std::optional<TimePoint> looks_at_users_{};  // while users wait
@@ -135,6 +137,7 @@ class LaneWorld {
   double busy_s_ = 0, all_s_ = 0;      // of GPUs, the first until the last submission
   Duration left_until_last_{};         // by users, of slots, until the last submission
   TimePoint last_job_at_{};            // when it was done
+  Duration slots_until_last_job_{};    // time of all slots until then
   double repeated_s_ = 0;              // of segments that were cut
   double lent_min_ = 0, all_min_ = 0;
   std::size_t preempted_ = 0, taken_back_ = 0;

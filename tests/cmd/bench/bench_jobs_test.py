@@ -112,6 +112,18 @@ class BenchJobs(unittest.TestCase):
         self.assertEqual(run(*lanes, "--live", "2").returncode, 2)
         self.assertEqual(run("--trace", self.trace, "--sessions", self.trace).returncode, 3)
 
+    def test_a_lane_of_no_gpu_starts_what_its_work_needs(self):
+        with open(self.trace, "w", encoding="utf-8") as file:
+            file.write("submitted_s,tenant,video_minutes\n0,a,1\n")
+            file.writelines("7200,a,10\n" for _ in range(6))
+        lane = ("--trace", self.trace, "--gpus", "0", "--flood", "1", "--policy", "shares", "--json")
+        usual = json.loads(run(*lane, "--max-gpus", "4").stdout)["rows"][0]["usual"]
+        self.assertEqual(usual["all"]["jobs"], 7)
+        self.assertEqual((usual["gpus_started"], usual["most_gpus_started"]), (5, 4))
+        self.assertLess(usual["gpu_hours"], 4 * 0.6)
+        self.assertEqual(run(*lane).returncode, 2)
+        self.assertEqual(run(*lane, "--max-gpus", "4", "--live", "1").returncode, 2)
+
     def test_what_is_wrong_with_a_trace_is_named(self):
         for lines, words in (
             ("submitted_s,tenant\n1,a\n", "no column video_minutes"),

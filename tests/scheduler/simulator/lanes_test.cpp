@@ -102,3 +102,33 @@ TEST_CASE("delays are told from waits that jobs have nothing to do with") {
   CHECK(waits.late_share == 0.25);
   CHECK(waits.p99_wait_s == 40);
 }
+
+TEST_CASE("from none the first job starts a GPU at once, and long work as many as may be") {
+  JobSimulatorOptions options = exact(0, {});
+  options.max_gpus = 4;
+  options.lead_sigma = 0;
+  const JobSimulatorResult one = simulate({job(0s, "one", 1min)}, JobPolicy::fifo, options);
+  CHECK(one.all.p99_wait_s == Approx(options.lead_s).margin(2));
+  CHECK(one.starts == 1);
+  // Shorter than twice a cold start: no second GPU.
+  const JobTrace two = {job(0s, "one", 1min), job(0s, "one", 1min)};
+  CHECK(simulate(two, JobPolicy::fifo, options).starts == 1);
+  const JobTrace many(12, job(0s, "one", 10min));
+  for (const JobPolicy policy : {JobPolicy::fifo, JobPolicy::shares}) {
+    const JobSimulatorResult result = simulate(many, policy, options);
+    INFO(name(policy));
+    CHECK(result.most_started == 4);
+    CHECK(result.all.jobs == 12);
+    CHECK(result.gpu_hours >= 2);
+    CHECK(result.gpu_hours < 2.7);
+  }
+}
+
+TEST_CASE("GPUs end when their work is done, and start again with the next work") {
+  JobSimulatorOptions options = exact(0, {});
+  options.max_gpus = 2;
+  const JobTrace jobs = {job(0s, "one", 1min), job(10h, "one", 1min)};
+  const JobSimulatorResult result = simulate(jobs, JobPolicy::shares, options);
+  CHECK(result.starts == 2);
+  CHECK(result.gpu_hours < 0.3);
+}
