@@ -85,7 +85,7 @@ JobSimulatorResult LaneWorld::result() const {
   result.most_started = fleet_.most();
   for (const LaneSlots::Hour& hour : slots_.hours())
     result.hours.push_back({.live = hour.live_s / 3600, .lent = hour.lent_s / 3600});
-  const double left_s = in_seconds(left_until_last_);
+  const double left_s = in_seconds(left_until_last_ - left_until_first_);
   if (submitted_s > 0 && left_s > 0) result.utilisation = busy_s_ / left_s;
   if (all_min_ > 0) result.lent_share = lent_min_ / all_min_;
   result.preempted = preempted_;

@@ -93,7 +93,9 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
 void LaneWorld::advance(TimePoint to) {
   slots_.advance(to);
   now_ = to;
-  if (!jobs_.empty() && now_ <= jobs_.back().submitted_at) left_until_last_ = slots_.left();
+  if (jobs_.empty()) return;
+  if (now_ <= jobs_.front().submitted_at) left_until_first_ = slots_.left();
+  if (now_ <= jobs_.back().submitted_at) left_until_last_ = slots_.left();
 }
 
 void LaneWorld::end_jobs() {

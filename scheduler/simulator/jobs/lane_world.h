@@ -135,10 +135,11 @@ class LaneWorld {
   VirtualTimes times_{};
   std::vector<std::string> claims_{};  // tenants in the order of claims
   double busy_s_ = 0, all_s_ = 0;      // of GPUs, the first until the last submission
-  Duration left_until_last_{};         // by users, of slots, until the last submission
-  TimePoint last_job_at_{};            // when it was done
-  Duration slots_until_last_job_{};    // time of all slots until then
-  double repeated_s_ = 0;              // of segments that were cut
+  // By users, of the slots' time, until the first submission and until the last.
+  Duration left_until_first_{}, left_until_last_{};
+  TimePoint last_job_at_{};          // when it was done
+  Duration slots_until_last_job_{};  // time of all slots until then
+  double repeated_s_ = 0;            // of segments that were cut
   double lent_min_ = 0, all_min_ = 0;
   std::size_t preempted_ = 0, taken_back_ = 0;
   std::vector<Promise> known_{};  // promises with an outcome, oldest first

@@ -93,6 +93,11 @@ TEST_CASE("jobs under each policy delay no user by more than ten seconds, also i
   }
 }
 
+TEST_CASE("GPUs that wait for the first job do not count as left idle") {
+  const JobTrace jobs = {job(1h, "one", 60min), job(2h, "one", 1min)};
+  CHECK(simulate(jobs, JobPolicy::fifo, exact(2, {})).utilisation == Approx(0.5));
+}
+
 TEST_CASE("delays are told from waits that jobs have nothing to do with") {
   const std::vector<Duration> with_jobs = {0s, 40s, 12s, 11s}, without = {0s, 40s, 7s, 0s};
   const LiveWaits waits = compare_waits(with_jobs, without);
