@@ -9,10 +9,14 @@ namespace navtalk {
 // That the division may count on.
 int BatchLane::slots() const {
   const int most = options_.reserve + options_.max_gpus;
-  if (options_.grows_at == Source::cloud) return std::max(1, most);
-  int there = 0;
-  for (const Gpu& gpu : uses_.pool.view().gpus) there += gpu.state == State::failed ? 0 : gpu.slots;
-  return std::max(1, std::min(most, std::max(there, options_.local_slots)));
+  if (options_.grows_at == Source::cloud) return slots_counted_on(most, most, 0);
+  int there = 0, of_users = 0;
+  for (const Gpu& gpu : uses_.pool.view().gpus) {
+    if (gpu.state == State::failed) continue;
+    there += gpu.slots;
+    of_users += gpu.sessions - gpu.lent;
+  }
+  return slots_counted_on(most, std::max(there, options_.local_slots), of_users);
 }
 
 void BatchLane::turn() {

@@ -32,6 +32,10 @@ LaneWork work_of(std::span<const TenantLine> lines) {
   return sum;
 }
 
+int slots_counted_on(int most, int there, int of_users) {
+  return std::max(1, std::min(most, there - of_users));
+}
+
 OfflineDemand demand_after(const OfflineDemand& before, const LaneWork& work,
                            const LaneGrowth& lane, TimePoint now) {
   OfflineDemand demand = before;

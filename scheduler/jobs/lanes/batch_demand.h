@@ -26,6 +26,10 @@ struct LaneGrowth {
   Duration hold{};        // slots are kept for so long after the last work
 };
 
+// That the division may count on: at least one, at most what the lane may have, and of the slots that are there what users
+// leave now. Work that is promised with slots which users have would be late.
+int slots_counted_on(int most, int there, int of_users);
+
 // What is to be said now. It differs from `before` whenever it is to be said, a demand that has not changed thrice in
 // k_offline_demand_lasts.
 OfflineDemand demand_after(const OfflineDemand& before, const LaneWork& work,

@@ -16,6 +16,7 @@ class LaneSlots {
 
   int free() const { return all_ - live_ - lent_; }
   int lent() const { return lent_; }
+  int live() const { return live_; }
   void take(Lane lane, int count = 1) { of(lane) += count; }
   void give_back(Lane lane, int count = 1) { of(lane) -= count; }
   // Slots that come, or go while they are free.

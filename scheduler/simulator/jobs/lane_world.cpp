@@ -171,6 +171,8 @@ BatchCapacity LaneWorld::capacity_of_jobs() const {
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
   turned_at_ = now_;
+  const int most = options_.gpus + options_.max_gpus;
+  capacity_.gpus = slots_counted_on(most, most, slots_.live());
   capacity_ = capacity_of_jobs();
   divide(lines_, capacity_, now_);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -221,7 +223,8 @@ void LaneWorld::lend() {
 }
 
 void LaneWorld::start_jobs() {
-  while (slots_.free() > 0 && may_lend(users_.waiting())) {
+  while (slots_.free() > 0) {
+    NAVTALK_CHECK(may_lend(users_.waiting()));  // users were served before
     const auto tenant = next_tenant();
     if (!tenant) return;
     const std::size_t job = released_[*tenant].front();

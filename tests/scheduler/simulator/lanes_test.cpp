@@ -98,6 +98,16 @@ TEST_CASE("GPUs that wait for the first job do not count as left idle") {
   CHECK(simulate(jobs, JobPolicy::fifo, exact(2, {})).utilisation == Approx(0.5));
 }
 
+TEST_CASE("promises count no slots that users have") {
+  const JobTrace jobs = generate(JobTraceOptions{.tenants = 5, .hours = 12, .arriving = 5});
+  const Trace sessions = generate(
+      GenerateOptions{.load = Load::smooth, .days = 0.5, .sessions = 0.5 * 24 * 96, .seed = 3});
+  const JobSimulatorResult result =
+      simulate(jobs, JobPolicy::shares, {.gpus = 16, .sessions = sessions});
+  CHECK(result.kept_first >= 0.95);
+  CHECK(result.slipped == 0);
+}
+
 TEST_CASE("delays are told from waits that jobs have nothing to do with") {
   const std::vector<Duration> with_jobs = {0s, 40s, 12s, 11s}, without = {0s, 40s, 7s, 0s};
   const LiveWaits waits = compare_waits(with_jobs, without);
