@@ -753,7 +753,35 @@ _navtalk() {
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
+      "navtalk bench jobs --sessions")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --live")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --live-load")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --session-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
       "navtalk bench jobs --gpus")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --max-gpus")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --lead-s")
+        [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+        ((i++))
+        ;;
+      "navtalk bench jobs --lead-sigma")
         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
@@ -1661,7 +1689,35 @@ _navtalk() {
       :
       return
       ;;
+    "navtalk bench jobs --sessions")
+      _navtalk_paths -f
+      return
+      ;;
+    "navtalk bench jobs --live")
+      :
+      return
+      ;;
+    "navtalk bench jobs --live-load")
+      _navtalk_words 'smooth diurnal bursty'
+      return
+      ;;
+    "navtalk bench jobs --session-s")
+      :
+      return
+      ;;
     "navtalk bench jobs --gpus")
+      :
+      return
+      ;;
+    "navtalk bench jobs --max-gpus")
+      :
+      return
+      ;;
+    "navtalk bench jobs --lead-s")
+      :
+      return
+      ;;
+    "navtalk bench jobs --lead-sigma")
       :
       return
       ;;
@@ -2171,7 +2227,7 @@ _navtalk() {
       ;;
     "navtalk bench jobs")
       if [[ $current == -* ]]; then
-        _navtalk_words '--trace --generate --output --force --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --gpus --rate --utilisation --whole-jobs --policy --flood --flooder --help -h --version --config --json --log-level --progress --no-color'
+        _navtalk_words '--trace --generate --output --force --tenants --zipf --hours --arriving --batch-jobs --job-minutes --seed --sessions --live --live-load --session-s --gpus --max-gpus --lead-s --lead-sigma --rate --utilisation --whole-jobs --policy --flood --flooder --help -h --version --config --json --log-level --progress --no-color'
       else
         :
       fi

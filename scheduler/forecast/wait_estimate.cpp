@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "scheduler/forecast/normal.h"
+#include "scheduler/pool/lending.h"
 
 namespace navtalk {
 namespace {
 
 constexpr double k_z90 = 1.2815515655446004;
 constexpr double k_longest_s = 6 * 3600;
-// A slot that is lent to offline work is back within this time of being wanted.
-constexpr Duration k_lent_back = std::chrono::seconds(10);
 
 // A lead time as a lognormal through its median and its 90th percentile.
 class Start {

@@ -2,16 +2,14 @@
 // slots they want. Any number of processes may share a store and take turns. One thread at a time.
 //
 //   finished jobs ──► learnt rate ──► TenantStore::divide(): shares, releases, promises
-//   work that waits ──► fleet_for() ──► OfflineDemand ──► the scaler's target
+//   work that waits ──► demand_after() ──► OfflineDemand ──► the scaler's target
 //                           └─ from none ──► Supply starts the first GPU at once
 #pragma once
 
 #include <string>
 
 #include "scheduler/forecast/demand_tracker.h"
-#include "scheduler/jobs/lanes/batch_fleet.h"
 #include "scheduler/jobs/shares/tenant_store.h"
-#include "scheduler/pool/offline_demand.h"
 #include "scheduler/provision/supply.h"
 
 namespace navtalk {
@@ -20,7 +18,7 @@ struct BatchLaneOptions {
   std::string who;   // for events: "gateway host:pid"
   int max_gpus = 1;  // slots that work may have besides what users leave; 0: it starts no GPU
   int reserve = 0;   // slots that users leave free, and lend
-  // Of this host's devices. Without a cloud the lane counts on no more slots than these, or than the pool has.
+  // Of this host's devices. Without a cloud the lane counts on no more slots than these, or than the pool has, less those of users.
   int local_slots = 1;
   Source grows_at = Source::local;          // where new GPUs come from, for their cold start
   Duration hold = std::chrono::minutes(5);  // slots are kept for so long after the last work
@@ -43,7 +41,6 @@ class BatchLane {
 
  private:
   int slots() const;
-  int wanted(const Division& division, const OfflineDemand& before) const;
 
   Uses uses_;
   BatchLaneOptions options_;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "scheduler/pool/identity.h"
+#include "scheduler/pool/lending.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/gpu_table.h"
 #include "scheduler/store/late_workers.h"
@@ -155,7 +156,7 @@ std::optional<Lease> claim_best(Transaction& t, const Turn& turn, const Claimant
 
 // Offline work takes what users leave.
 std::optional<Lease> lend_in(Transaction& t, const Claimant& claimant, Duration alive) {
-  if (live_waiter_count(t) > 0) return std::nullopt;
+  if (!may_lend(live_waiter_count(t))) return std::nullopt;
   Claimant careful = claimant;
   std::ranges::move(late_gpus(t), std::back_inserter(careful.refuse));
   return claim_best(t, {}, careful, t.now, alive);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "scheduler/simulator/jobs/lane_world.h"
+#include "scheduler/simulator/jobs/quantile.h"
 #include "scheduler/simulator/jobs/unfairness.h"
 
 namespace navtalk {
@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, k_job_policies> k_job_policy_names = {"shares", "fifo",
                                                                              "priority", "fair"};
-
-double quantile_of(std::vector<double>& values, double q) {
-  if (values.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
 
 struct WaitSample {
   std::vector<double> waits_s{}, finishes_s{};
@@ -86,12 +78,21 @@ JobSimulatorResult LaneWorld::result() const {
   }
   if (jobs_.empty()) return result;
   const double submitted_s = in_seconds(jobs_.back().submitted_at - jobs_.front().submitted_at);
-  result.span_h = in_seconds(now_ - jobs_.front().submitted_at) / 3600;
-  if (submitted_s > 0) result.utilisation = busy_s_ / (submitted_s * options_.gpus);
+  result.span_h = in_seconds(last_job_at_ - jobs_.front().submitted_at) / 3600;
+  result.most_lent = slots_.most_lent();
+  result.gpu_hours = in_seconds(slots_until_last_job_) / 3600;
+  result.starts = fleet_.starts();
+  result.most_started = fleet_.most();
+  for (const LaneSlots::Hour& hour : slots_.hours())
+    result.hours.push_back({.live = hour.live_s / 3600, .lent = hour.lent_s / 3600});
+  const double left_s = in_seconds(left_until_last_ - left_until_first_);
+  if (submitted_s > 0 && left_s > 0) result.utilisation = busy_s_ / left_s;
   if (all_min_ > 0) result.lent_share = lent_min_ / all_min_;
   result.preempted = preempted_;
-  const double resumed_s = options_.overhead_s * static_cast<double>(preempted_);
+  result.taken_back = taken_back_;
+  const double resumed_s = options_.overhead_s * static_cast<double>(preempted_ + taken_back_);
   if (all_s_ > 0) result.resume_share = resumed_s / all_s_;
+  if (all_s_ > 0) result.repeated_share = repeated_s_ / all_s_;
   return result;
 }
 
@@ -100,12 +101,20 @@ double unfairness_at_once(const JobTrace& trace, JobPolicy policy, JobSimulatorO
   JobTrace at_once = trace;
   for (TracedJob& job : at_once) job.submitted = {};
   options.until_all_claimed = true;
+  options.sessions.clear();
   return simulate(at_once, policy, options, stop).unfairness;
 }
 
 JobSimulatorResult simulate(const JobTrace& trace, JobPolicy policy,
                             const JobSimulatorOptions& options, const std::stop_token& stop) {
-  return LaneWorld(trace, policy, options).run(stop);
+  LaneWorld lanes(trace, policy, options);
+  JobSimulatorResult result = lanes.run(stop);
+  if (options.sessions.empty()) return result;
+  const JobTrace no_jobs;
+  LaneWorld without_jobs(no_jobs, policy, options);
+  without_jobs.run(stop);
+  result.live = compare_waits(lanes.users().waits(), without_jobs.users().waits());
+  return result;
 }
 
 }  // namespace navtalk

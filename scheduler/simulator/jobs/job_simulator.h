@@ -1,6 +1,7 @@
-// The batch lane on a virtual clock: jobs of a trace, GPUs that render them, and a policy that orders
-// them. The policy `shares` runs the shipped division, buckets, order of claims and promises. Event by
-// event, seeded, no threads: the same input gives the same result.
+// The lanes on a virtual clock: jobs of a trace, GPUs that render them, a policy that orders them, and users whose
+// sessions have the slots first. The policy `shares` runs the shipped division, buckets, order of claims and promises;
+// slots are lent and taken back by the shipped rules under each policy. Event by event, seeded, no threads: the same
+// input gives the same result.
 #pragma once
 
 #include <map>
@@ -10,6 +11,8 @@
 #include <string_view>
 
 #include "scheduler/simulator/jobs/job_trace.h"
+#include "scheduler/simulator/jobs/live_waits.h"
+#include "scheduler/simulator/trace/trace.h"
 
 namespace navtalk {
 
@@ -25,7 +28,10 @@ std::optional<JobPolicy> parse_job_policy(std::string_view text);
 
 struct JobSimulatorOptions {
   std::uint64_t seed = 1;
-  int gpus = 16;
+  int gpus = 16;  // that are always there
+  // That the lane may start besides, as its shipped rule wants them; their cold starts are lognormal, with this median.
+  int max_gpus = 0;
+  double lead_s = 90, lead_sigma = 0.4;
   double rate = 1;                 // video-minutes that a GPU renders in a minute, in the mean
   double rate_sigma = 0.15;        // of a job's time, lognormal
   double overhead_s = 2;           // of each job, and again when it goes on after it gave way
@@ -33,6 +39,12 @@ struct JobSimulatorOptions {
   double utilisation = 0.8;        // on which the shipped division counts
   std::string flooder{};           // the tenant that JobSimulatorResult::others leaves out
   bool until_all_claimed = false;  // ends when every tenant has had a job
+  Trace sessions{};                // of users, who come before jobs; times as those of the jobs
+};
+
+// Slots that a lane had in an hour, in the mean.
+struct LaneHour {
+  double live = 0, lent = 0;
 };
 
 // Of one tenant, in seconds.
@@ -46,11 +58,19 @@ struct JobWaits {
 struct JobSimulatorResult {
   std::size_t jobs = 0;
   double span_h = 0;          // until the last job was finished
-  double utilisation = 0;     // of the GPUs until the last submission
+  double utilisation = 0;     // of what users left of the GPUs, until the last submission
   double unfairness = 0;      // of the order of all claims, see unfairness.h
   double lent_share = 0;      // of the work: released beyond the shares
   std::size_t preempted = 0;  // times that a job gave way to another tenant's
-  double resume_share = 0;    // of the time that GPUs were busy: to go on after that
+  // Of the time that jobs had GPUs: to go on after they gave way or a user took the slot, and segments that a user cut.
+  double resume_share = 0, repeated_share = 0;
+  double gpu_hours = 0;        // until the last job was done
+  int most_started = 0;        // GPUs at once that the lane had started
+  int starts = 0;              // of them in all
+  std::size_t taken_back = 0;  // slots, by users
+  int most_lent = 0;           // slots at once
+  std::vector<LaneHour> hours{};
+  LiveWaits live{};
   JobWaits all{}, others{};
   std::map<std::string, JobWaits> tenants{};
   // Of the shipped policy's promises: 0 without one.

@@ -3,30 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "core/base/check.h"
 #include "core/base/interrupt.h"
-#include "scheduler/forecast/eta_correction.h"
-#include "scheduler/jobs/promises/promise_rule.h"
+#include "scheduler/jobs/lanes/lent_slots.h"
+#include "scheduler/pool/lending.h"
 #include "scheduler/simulator/random.h"
 
 namespace navtalk {
 namespace {
 
-constexpr TimePoint k_simulated_from{std::chrono::hours(24 * 365 * 30)};
 constexpr Duration k_turn = std::chrono::seconds(1);
-constexpr Duration k_due_soon = std::chrono::seconds(5);
-constexpr Duration k_all_again = std::chrono::minutes(10);
-constexpr std::size_t k_outcomes_learnt_from = 200;
-constexpr VideoMinutes k_segment(std::chrono::seconds(10));
-
-SlotUse use_of(const TenantLine& line) {
-  return {.terms = line.terms,
-          .running = line.running_jobs,
-          .waiting = line.released_jobs,
-          .history = line.history};
-}
+constexpr std::size_t k_steps_between_looks = 1024;  // for a stop request
 
 }  // namespace
 
@@ -34,12 +22,18 @@ LaneWorld::LaneWorld(const JobTrace& trace, JobPolicy policy, const JobSimulator
     : trace_(trace),
       policy_(policy),
       options_(options),
-      capacity_{.gpus = static_cast<double>(options.gpus),
+      capacity_{.gpus = static_cast<double>(options.gpus + options.max_gpus),
                 .rate = options.rate,
                 .utilisation = options.utilisation,
                 .render_rate = options.rate,
                 .overhead = options.overhead_s / 60},
-      free_gpus_(options.gpus) {
+      slots_(options.gpus, k_simulated_from),
+      fleet_({.seed = options.seed,
+              .most = options.max_gpus,
+              .lead_s = options.lead_s,
+              .lead_sigma = options.lead_sigma},
+             k_simulated_from),
+      users_(options.sessions, k_simulated_from) {
   std::map<std::string, std::size_t> tenants;
   for (const TracedJob& job : trace) {
     const auto [found, is_new] = tenants.emplace(job.tenant, lines_.size());
@@ -56,41 +50,80 @@ LaneWorld::LaneWorld(const JobTrace& trace, JobPolicy policy, const JobSimulator
   assured_.resize(lines_.size());
 }
 
+// A turn apart, which is passed over while nothing could happen in it.
+TimePoint LaneWorld::next_event(std::size_t arrived) const {
+  TimePoint next = users_.next();
+  if (arrived < jobs_.size()) next = std::min(next, jobs_[arrived].submitted_at);
+  if (!ends_.empty()) next = std::min(next, ends_.top().at);
+  if (!yields_.empty()) next = std::min(next, yields_.top().at);
+  next = std::min(next, fleet_.next());
+  if (gives_way_) next = std::min(next, gives_way_->first);
+  return looks_at_users_ ? std::min(next, *looks_at_users_) : next;
+}
+
 JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
   std::size_t arrived = 0;
   TimePoint next_turn = k_simulated_from;
-  while ((arrived < jobs_.size() || busy()) && !done_early()) {
-    TimePoint next = TimePoint::max();
-    if (arrived < jobs_.size()) next = jobs_[arrived].submitted_at;
-    if (!ends_.empty()) next = std::min(next, ends_.top().at);
-    if (gives_way_) next = std::min(next, gives_way_->first);
-    const bool turns = policy_ == JobPolicy::shares;
-    if (turns) {
-      // Turns in which nothing could happen are passed over.
-      if (!busy() && next_turn < next) next_turn = next;
+  for (std::size_t step = 0; (arrived < jobs_.size() || busy() || !users_.over()) && !done_early();
+       ++step) {
+    if (step % k_steps_between_looks == 0) throw_if_stopped(stop);
+    TimePoint next = next_event(arrived);
+    const bool turns = policy_ == JobPolicy::shares, grows = options_.max_gpus > 0;
+    if (turns || grows) {
+      if (!busy() && !fleet_.any() && next_turn < next) next_turn = next;
       next = std::min(next, next_turn);
     }
     NAVTALK_CHECK(next != TimePoint::max());
-    now_ = next;
-    while (!ends_.empty() && ends_.top().at <= now_) {
-      const std::size_t job = ends_.top().job;
-      ends_.pop();
-      finish(job);
-      drop_old_ends();
-    }
-    if (gives_way_ && gives_way_->first <= now_ &&
-        jobs_[gives_way_->second].claimed_at != TimePoint{})
-      preempt(gives_way_->second);
+    advance(next);
+    end_jobs();
+    slots_.add(fleet_.ready(now_));
+    serve_users();
     while (arrived < jobs_.size() && jobs_[arrived].submitted_at <= now_) submit(arrived++);
-    if (turns && now_ >= next_turn) {
-      turn();
+    if ((turns || grows) && now_ >= next_turn) {
+      if (turns) turn();
+      if (grows) slots_.remove(fleet_.turn(work_of(lines_), capacity_.rate, slots_.free(), now_));
       next_turn = now_ + k_turn;
-      throw_if_stopped(stop);
     }
     start_jobs();
     if (turns && options_.preempts) plan_preemptions();
   }
   return result();
+}
+
+void LaneWorld::advance(TimePoint to) {
+  slots_.advance(to);
+  now_ = to;
+  if (jobs_.empty()) return;
+  if (now_ <= jobs_.front().submitted_at) left_until_first_ = slots_.left();
+  if (now_ <= jobs_.back().submitted_at) left_until_last_ = slots_.left();
+}
+
+void LaneWorld::end_jobs() {
+  while (!ends_.empty() && ends_.top().at <= now_) {
+    const std::size_t job = ends_.top().job;
+    ends_.pop();
+    finish(job);
+    drop_old_ends();
+  }
+  take_back();
+  if (gives_way_ && gives_way_->first <= now_ &&
+      jobs_[gives_way_->second].claimed_at != TimePoint{})
+    preempt(gives_way_->second);
+}
+
+// Before jobs are submitted and claimed.
+void LaneWorld::serve_users() {
+  slots_.give_back(Lane::live, users_.leave(now_));
+  users_.arrive(now_);
+  slots_.take(Lane::live, users_.serve(slots_.free(), now_));
+  if (users_.waiting() == 0) {
+    looks_at_users_.reset();
+  } else if (!looks_at_users_) {
+    looks_at_users_ = now_ + k_lane_round;
+  } else if (*looks_at_users_ <= now_) {
+    yield_to_users();
+    looks_at_users_ = now_ + k_lane_round;
+  }
 }
 
 // A tenant's first claim is its place in the order.
@@ -131,20 +164,17 @@ void LaneWorld::release(std::size_t tenant, bool lent) {
 
 // As capacity_of() of a store's lane.
 BatchCapacity LaneWorld::capacity_of_jobs() const {
-  VideoMinutes work;
-  std::int64_t jobs = 0;
-  for (const TenantLine& line : lines_) {
-    work += line.queued + line.released + line.running;
-    jobs += line.queued_jobs + line.released_jobs + line.running_jobs;
-  }
+  const LaneWork work = work_of(lines_);
   BatchCapacity learnt = capacity_;
   learnt.rate = pace_.rate > 0 ? pace_.rate : options_.rate;
   learnt.measured = pace_.measured;
-  return learnt.with_jobs(jobs, work);
+  return learnt.with_jobs(work.jobs, work.work);
 }
 
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
+  const int most = options_.gpus + options_.max_gpus;
+  capacity_.gpus = slots_counted_on(most, most, slots_.live());
   capacity_ = capacity_of_jobs().remembering(capacity_.recent_budget, now_ - turned_at_);
   turned_at_ = now_;
   divide(lines_, capacity_, now_);
@@ -195,113 +225,9 @@ void LaneWorld::lend() {
   }
 }
 
-// Once a turn, because thousands of jobs ask for it.
-double LaneWorld::assured(std::size_t tenant) {
-  auto& [share, at] = assured_[tenant];
-  if (at != turned_at_ || at == TimePoint{}) {
-    share = assured_share(lines_, tenant, capacity_);
-    at = turned_at_;
-  }
-  return share;
-}
-
-LaneBacklog LaneWorld::backlog(const SimulatedJob& job) const {
-  if (job.claimed_at != TimePoint{}) return {};
-  LaneBacklog lane = backlog_of(lines_, lines_[job.tenant].tenant, capacity_);
-  if (job.released_at == TimePoint{}) return lane;
-  lane.released = {};
-  lane.released_jobs = 0;
-  for (const auto& waiting : released_) {
-    for (const std::size_t other : waiting) {
-      if (jobs_[other].released_at >= job.released_at) continue;
-      lane.released += jobs_[other].work;
-      ++lane.released_jobs;
-    }
-  }
-  return lane;
-}
-
-std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinutes ahead,
-                                             std::size_t jobs_ahead) {
-  const bool released = job.released_at != TimePoint{};
-  VideoMinutes work = job.work - job.finished;
-  Duration overhead = from_seconds(options_.overhead_s);
-  if (job.claimed_at != TimePoint{}) {
-    const Duration passed = now_ - job.claimed_at,
-                   rendering = std::max(passed - overhead, Duration{});
-    const VideoMinutes rendered(from_seconds(in_seconds(rendering) * capacity_.render_rate));
-    work = std::max(work - rendered, VideoMinutes{});
-    overhead = std::max(overhead - passed, Duration{});
-  }
-  const auto finish = estimate_finish({.ahead = ahead,
-                                       .jobs_ahead = static_cast<std::int64_t>(jobs_ahead),
-                                       .work = work,
-                                       .bucket = lines_[job.tenant].bucket.minutes,
-                                       .share = released ? 0 : assured(job.tenant),
-                                       .rate = capacity_.render_rate,
-                                       .overhead = in_seconds(overhead) / 60,
-                                       .released = released,
-                                       .lane = backlog(job),
-                                       .correction = correction_});
-  return finish ? std::optional(finish->p90) : std::nullopt;
-}
-
-void LaneWorld::promise(std::size_t index) {
-  SimulatedJob& job = jobs_[index];
-  const TenantLine& line = lines_[job.tenant];
-  const auto p90 = estimated(job, line.queued - job.work, queued_[job.tenant].size() - 1);
-  if (!p90) return;
-  job.promised = true;
-  job.first_promise = job.promise = now_ + *p90;
-  due_.emplace(job.promise, index);
-}
-
-// Those that are due soon in every turn, all every ten minutes.
-void LaneWorld::change_promises() {
-  std::vector<std::size_t> due;
-  for (auto one = due_.begin(); one != due_.end() && one->first <= now_ + k_due_soon; ++one)
-    due.push_back(one->second);
-  for (const std::size_t index : due) {
-    const SimulatedJob& job = jobs_[index];
-    if (now_ > job.promise) jobs_[index].slipped = true;  // until now nobody had said so
-    VideoMinutes ahead;
-    std::size_t jobs_ahead = 0;
-    if (job.released_at == TimePoint{}) {
-      for (const std::size_t other : queued_[job.tenant]) {
-        if (other == index) break;
-        ahead += jobs_[other].work;
-        ++jobs_ahead;
-      }
-    }
-    change_promise(index, ahead, jobs_ahead);
-  }
-  if (now_ < all_looked_at_ + k_all_again) return;
-  all_looked_at_ = now_;
-  for (const auto& queue : queued_) {
-    VideoMinutes ahead;
-    std::size_t jobs_ahead = 0;
-    for (const std::size_t index : queue) {
-      change_promise(index, ahead, jobs_ahead++);
-      ahead += jobs_[index].work;
-    }
-  }
-}
-
-void LaneWorld::change_promise(std::size_t index, VideoMinutes ahead, std::size_t jobs_ahead) {
-  SimulatedJob& job = jobs_[index];
-  if (!job.promised) return;
-  const auto p90 = estimated(job, ahead, jobs_ahead);
-  const auto changed =
-      p90 ? changed_promise(job.submitted_at, job.promise, now_, now_ + *p90) : std::nullopt;
-  if (!changed) return;
-  due_.erase({job.promise, index});
-  job.promise = *changed;
-  job.changed = true;
-  due_.emplace(job.promise, index);
-}
-
 void LaneWorld::start_jobs() {
-  while (free_gpus_ > 0) {
+  while (slots_.free() > 0) {
+    NAVTALK_CHECK(may_lend(users_.waiting()));  // users were served before
     const auto tenant = next_tenant();
     if (!tenant) return;
     const std::size_t job = released_[*tenant].front();
@@ -352,7 +278,7 @@ void LaneWorld::start(std::size_t index) {
       {.plan = plans ? line.terms.plan : 0, .weight = line.terms.weight, .place = line.place},
       job.work - job.finished, times_);
   --waiting_;
-  --free_gpus_;
+  slots_.take(Lane::batch);
   --line.released_jobs;
   ++line.running_jobs;
   line.released = line.released - job.work;
@@ -362,6 +288,7 @@ void LaneWorld::start(std::size_t index) {
     claims_.push_back(line.tenant.text);
   }
   job.claimed_at = now_;
+  job.claim = claimed_++;
   running_.insert(index);
   ends_.push({now_ + render_time(index), index, job.epoch});
 }
@@ -369,7 +296,7 @@ void LaneWorld::start(std::size_t index) {
 void LaneWorld::leave(std::size_t index) {
   SimulatedJob& job = jobs_[index];
   TenantLine& line = lines_[job.tenant];
-  ++free_gpus_;
+  slots_.give_back(Lane::batch);
   --line.running_jobs;
   line.running = line.running - job.work;
   const TimePoint last = jobs_.back().submitted_at;
@@ -388,83 +315,9 @@ void LaneWorld::finish(std::size_t index) {
   SimulatedJob& job = jobs_[index];
   if (job.epoch == 0) pace_.learn(job.work, now_ - job.claimed_at, {});
   leave(index);
-  job.finished_at = now_;
-  if (!job.promised) return;
-  due_.erase({job.promise, index});
-  if (now_ > job.promise) job.slipped = true;
-  known_.push_back({.made_at = job.submitted_at,
-                    .promised = job.first_promise - job.submitted_at,
-                    .actual = now_ - job.submitted_at});
-  const std::size_t kept = std::min(known_.size(), k_outcomes_learnt_from);
-  correction_ = eta_correction(std::span(known_).last(kept));
-}
-
-void LaneWorld::plan_preemptions() {
-  gives_way_.reset();
-  if (free_gpus_ > 0 || waiting_ == 0) return;
-  std::vector<SlotTenant> tenants;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const TenantLine& line = lines_[i];
-    tenants.push_back({.use = use_of(line), .place = line.place});
-    if (released_[i].empty()) continue;
-    const std::size_t job = released_[i].front();
-    tenants.back().first = ClaimCandidate{.order = static_cast<std::int64_t>(i),
-                                          .plan = line.terms.plan,
-                                          .weight = line.terms.weight,
-                                          .place = line.place,
-                                          .waits_since = jobs_[job].released_at};
-  }
-  std::vector<SlotRun> runs;
-  for (const std::size_t index : running_) {
-    const SimulatedJob& job = jobs_[index];
-    const int done = segments_done(index);
-    const VideoMinutes placed = job.work - job.finished;
-    runs.push_back({.job = static_cast<std::int64_t>(index),
-                    .tenant = job.tenant,
-                    .since = job.claimed_at,
-                    .left = placed - VideoMinutes(done * k_segment.audio()),
-                    .placed = placed});
-  }
-  for (const Preemption& one : preemptions(tenants, runs, times_, now_)) {
-    for (const std::size_t run : one.runs) {
-      const auto index = static_cast<std::size_t>(runs[run].job);
-      const std::pair at(gives_way_at(index), index);
-      if (at.first != TimePoint::max() && (!gives_way_ || at < *gives_way_)) gives_way_ = at;
-    }
-  }
-}
-
-int LaneWorld::segments_done(std::size_t index) const {
-  const Duration passed = now_ - jobs_[index].claimed_at - from_seconds(options_.overhead_s);
-  return std::max(static_cast<int>(passed / segment_time(index)), 0);
-}
-
-// Behind its next segment, which is not the last one.
-TimePoint LaneWorld::gives_way_at(std::size_t index) const {
-  const SimulatedJob& job = jobs_[index];
-  const int segments = segments_done(index) + 1;
-  if (job.work - job.finished <= VideoMinutes(segments * k_segment.audio()))
-    return TimePoint::max();
-  return job.claimed_at + from_seconds(options_.overhead_s) + segments * segment_time(index);
-}
-
-// As charges.h says: what is not rendered is given back.
-void LaneWorld::preempt(std::size_t index) {
-  SimulatedJob& job = jobs_[index];
-  TenantLine& line = lines_[job.tenant];
-  const VideoMinutes done(segments_done(index) * k_segment.audio());
-  job.finished += done;
-  line.place.finished -= (job.work - job.finished).count() / line.terms.weight;
-  leave(index);
-  ++job.epoch;
-  drop_old_ends();
-  ++preempted_;
-  ++waiting_;
-  ++line.released_jobs;
-  line.released += job.work;
-  job.released_at = now_;
-  auto& queue = released_[job.tenant];
-  queue.insert(std::lower_bound(queue.begin(), queue.end(), index), index);
+  job.finished_at = last_job_at_ = now_;
+  slots_until_last_job_ = slots_.time();
+  finish_promise(index);
 }
 
 // The same job takes the same time under every policy.

@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_round_every = 1s;
 constexpr auto k_least_pause = 50ms;
 constexpr auto k_forget_every = 5s;
 constexpr auto k_sweep_every = 1h;
@@ -111,7 +110,7 @@ asio::awaitable<void> JobDispatcher::run() {
     // Its own changes wake it, too.
     asio::steady_timer pause(executor_, k_least_pause);
     co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
-    co_await changed_.wait(Clock::now() + k_round_every);
+    co_await changed_.wait(Clock::now() + k_lane_round);
   }
   stopped_ = true;
   ended_.notify();
@@ -126,7 +125,7 @@ asio::awaitable<void> JobDispatcher::round() {
     kept_house_ = Clock::now();
     if (!std::exchange(keeps_house_, true)) asio::co_spawn(executor_, keep_house(), asio::detached);
   }
-  if (Clock::now() - turned_ >= k_round_every) {
+  if (Clock::now() - turned_ >= k_lane_round) {
     turned_ = Clock::now();
     co_await take_turn();
   }
@@ -298,12 +297,12 @@ asio::awaitable<void> JobDispatcher::take_turn() {
   co_await parts_.runs.store_threads.run(turn);
 }
 
-// The newest have done the least.
 asio::awaitable<void> JobDispatcher::yield_to_users() {
   auto count = [this] { return parts_.pool.waiters().size(); };
-  std::size_t wanted = co_await parts_.runs.store_threads.run(count);
-  users_wait_ = wanted > 0;
-  for (auto at = runs_.rbegin(); at != runs_.rend() && wanted > 0; ++at, --wanted) {
+  const std::size_t users = co_await parts_.runs.store_threads.run(count);
+  users_wait_ = users > 0;
+  const auto first = static_cast<std::ptrdiff_t>(first_to_yield(runs_.size(), users));
+  for (auto at = std::next(runs_.begin(), first); at != runs_.end(); ++at) {
     if ((*at)->run && !(*at)->run->yields())
       (*at)->run->yield_by(Clock::now() + parts_.times.yield_within);
   }
@@ -440,7 +439,7 @@ asio::awaitable<void> JobDispatcher::drain() {
   drained_.request_stop();
   changed_.notify();
   for (const auto& running : runs_) running->run->stop(k_gateway_stops);
-  while (!stopped_ || !runs_.empty()) co_await ended_.wait(Clock::now() + k_round_every);
+  while (!stopped_ || !runs_.empty()) co_await ended_.wait(Clock::now() + k_lane_round);
 }
 
 }  // namespace navtalk::server

@@ -22,6 +22,7 @@
 #include "core/log/error_throttle.h"
 #include "core/trace/trace_exporter.h"
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/lanes/lent_slots.h"
 #include "scheduler/pool/pool_store.h"
 #include "scheduler/queue/allocator.h"
 #include "scheduler/service/batch_lane.h"
@@ -46,8 +47,8 @@ struct JobTimes {
   // Between two looks for leases that have expired. A longer time than the longest is of a machine that was
   // suspended, or cannot keep up.
   Duration look_every = std::chrono::seconds(1), longest_round = std::chrono::seconds(5);
-  Duration first_pause = std::chrono::seconds(1);   // of a gateway whose disk is full
-  Duration yield_within = std::chrono::seconds(8);  // while users wait
+  Duration first_pause = std::chrono::seconds(1);  // of a gateway whose disk is full
+  Duration yield_within = k_yield_within;          // while users wait
 };
 
 class JobDispatcher {

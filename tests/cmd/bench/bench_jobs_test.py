@@ -80,6 +80,50 @@ class BenchJobs(unittest.TestCase):
         starts = [line.split(" ")[0] for line in done.stdout.splitlines() if line]
         self.assertEqual(starts[-2:], ["shares", "fifo"])
 
+    def test_jobs_delay_no_user_by_more_than_ten_seconds(self):
+        users = ("--live", "4", "--policy", "shares,fifo", "--json")
+        reports = [json.loads(run(*SMALL, *users).stdout) for _ in range(2)]
+        for report in reports:
+            del report["machine"]
+        self.assertEqual(*reports)
+        for row in reports[0]["rows"]:
+            for result in (row["usual"], row["flooded"]):
+                live = result["live"]
+                self.assertGreater(live["delayed_by_jobs"], 0)
+                self.assertLessEqual(live["max_delay_s"], 10)
+                self.assertEqual(live["delayed_above_10_s"], 0)
+                self.assertGreater(live["slots_taken_back"], 0)
+                self.assertLess(max(h["live_slots"] + h["lent_slots"] for h in live["hours"]), 8.001)
+        other = json.loads(run(*SMALL, *users, "--seed", "2").stdout)
+        self.assertNotEqual(other["rows"], reports[0]["rows"])
+
+    def test_users_come_from_a_file(self):
+        with open(self.trace, "w", encoding="utf-8") as file:
+            file.write("submitted_s,tenant,video_minutes\n0,a,20\n10,b,20\n")
+        users = os.path.join(os.path.dirname(self.trace), "users.csv")
+        with open(users, "w", encoding="utf-8") as file:
+            file.write("arrival_s,duration_s\n300,60\n")
+        lanes = ("--trace", self.trace, "--sessions", users, "--gpus", "2", "--flood", "1", "--policy", "fifo")
+        live = json.loads(run(*lanes, "--json").stdout)["rows"][0]["usual"]["live"]
+        self.assertEqual((live["users"], live["delayed_by_jobs"], live["slots_taken_back"]), (1, 1, 1))
+        text = run(*lanes)
+        self.assertEqual((text.returncode, text.stderr), (0, ""))
+        self.assertEqual([line.split("  ")[0] for line in text.stdout.splitlines()[-2:]], ["fifo", "fifo, flood"])
+        self.assertEqual(run(*lanes, "--live", "2").returncode, 2)
+        self.assertEqual(run("--trace", self.trace, "--sessions", self.trace).returncode, 3)
+
+    def test_a_lane_of_no_gpu_starts_what_its_work_needs(self):
+        with open(self.trace, "w", encoding="utf-8") as file:
+            file.write("submitted_s,tenant,video_minutes\n0,a,1\n")
+            file.writelines("7200,a,10\n" for _ in range(6))
+        lane = ("--trace", self.trace, "--gpus", "0", "--flood", "1", "--policy", "shares", "--json")
+        usual = json.loads(run(*lane, "--max-gpus", "4").stdout)["rows"][0]["usual"]
+        self.assertEqual(usual["all"]["jobs"], 7)
+        self.assertEqual((usual["gpus_started"], usual["most_gpus_started"]), (5, 4))
+        self.assertLess(usual["gpu_hours"], 4 * 0.6)
+        self.assertEqual(run(*lane).returncode, 2)
+        self.assertEqual(run(*lane, "--max-gpus", "4", "--live", "1").returncode, 2)
+
     def test_what_is_wrong_with_a_trace_is_named(self):
         for lines, words in (
             ("submitted_s,tenant\n1,a\n", "no column video_minutes"),

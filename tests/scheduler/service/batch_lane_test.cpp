@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "scheduler/pool/offline_demand.h"
 #include "tests/scheduler/jobs/job_contract.h"
 #include "tests/scheduler/small_pool.h"
 
@@ -81,6 +82,31 @@ TEST_CASE("without a cloud the lane counts on no more slots than there are") {
   CHECK(counted_on({.max_gpus = 4, .reserve = 3, .local_slots = 2, .grows_at = Source::cloud}) ==
         7);
   CHECK(counted_on({.max_gpus = 0, .local_slots = 0}) == 1);
+}
+
+TEST_CASE("without a cloud the lane counts on lent slots, and not on those of users") {
+  LaneWorld world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::local);
+  gpu.state = State::idle;
+  gpu.slots = 4;
+  gpu.url = "http://127.0.0.1:9";
+  world.pool.add(gpu);
+  world.submit();
+  const auto counted_on = [&](BatchLaneOptions options) {
+    BatchLane lane = world.lane(options);
+    lane.turn();
+    return world.tenants.division().capacity.gpus;
+  };
+  CHECK(counted_on({.max_gpus = 8}) == 4);
+  REQUIRE(
+      world.pool.store->claim({.id = {"job"}, .gateway = "gateway", .lane = Lane::batch}, 1min));
+  CHECK(counted_on({.max_gpus = 8}) == 4);
+  REQUIRE(world.pool.claim("a"));
+  CHECK(counted_on({.max_gpus = 8}) == 3);
+  CHECK(counted_on({.max_gpus = 2}) == 2);
+  REQUIRE(world.pool.claim("b"));
+  REQUIRE(world.pool.claim("c"));
+  CHECK(counted_on({.max_gpus = 2}) == 1);
 }
 
 TEST_CASE("jobs that may start no GPU want none") {

@@ -1,0 +1,55 @@
+// GPUs that the simulated batch lane has besides those that are always there: as many as the shipped rule wants
+// (scheduler/jobs/lanes/batch_demand.h), each after its cold start, whose length is learnt as the scaler learns it. A free one
+// ends when for the scaler's hold_down no more were wanted. Seeded.
+#pragma once
+
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "scheduler/forecast/demand.h"
+#include "scheduler/jobs/lanes/batch_demand.h"
+#include "scheduler/pool/scaling_limits.h"
+#include "scheduler/scaling/target_window.h"
+
+namespace navtalk {
+
+struct LaneFleetOptions {
+  std::uint64_t seed = 1;
+  int most = 0;                             // 0: none
+  double lead_s = 90, lead_sigma = 0.4;     // cold starts: lognormal, this median
+  Duration hold = std::chrono::minutes(5);  // as BatchLaneOptions
+  Duration hold_down = ScalingLimits{}.hold_down;
+};
+
+class LaneFleet {
+ public:
+  LaneFleet(const LaneFleetOptions& options, TimePoint from)
+      : options_(options), estimator_(from) {}
+
+  // When the next GPU is ready; TimePoint::max() if none starts.
+  TimePoint next() const;
+  // How many have become ready by `now`.
+  int ready(TimePoint now);
+  // Starts what the work wants; how many of `free` GPUs end, since it wants less.
+  int turn(const LaneWork& work, double rate, int free, TimePoint now);
+
+  bool any() const { return ready_ > 0 || !starting_.empty(); }
+  int starts() const { return starts_; }
+  int most() const { return most_; }
+
+ private:
+  struct Start {
+    TimePoint ready_at{}, begun_at{};
+    bool operator>(const Start& other) const { return ready_at > other.ready_at; }
+  };
+
+  LaneFleetOptions options_;
+  DemandEstimator estimator_;
+  OfflineDemand demand_{};
+  TargetWindow wanted_{};
+  std::priority_queue<Start, std::vector<Start>, std::greater<>> starting_{};
+  int ready_ = 0, starts_ = 0, most_ = 0;
+};
+
+}  // namespace navtalk
