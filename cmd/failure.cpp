@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "cmd/terminal/standard_error.h"
 #include "core/base/error.h"
 #include "core/text/printable.h"
 
@@ -45,7 +45,7 @@ int report_failure(const std::exception_ptr& exception, const FailureStyle& styl
   const bool writable = try_flush(out);
   const bool stopped = error.code() == Code::interrupted || error.code() == Code::terminated;
   const std::string_view word = stopped ? "" : style.colour ? "\x1b[31merror\x1b[0m: " : "error: ";
-  fmt::print(stderr, "navtalk: {}{}\n", word, printable_text(error.message()));
+  write_standard_error(fmt::format("navtalk: {}{}\n", word, printable_text(error.message())));
   if (style.json && writable) {
     out.json({{"error", {{"code", name(error.code())}, {"message", error.message()}}}});
     try_flush(out);

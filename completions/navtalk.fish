@@ -102,7 +102,7 @@ complete -c navtalk -n '__navtalk_at job submit' -l text -x -d 'What the avatar 
 complete -c navtalk -n '__navtalk_at job submit' -l voice -x -a '(__navtalk_first voices)' -d 'Voice of texts'
 complete -c navtalk -n '__navtalk_at job submit' -l csv -r -F -d 'List of videos, with a heading: avatar, audio or text, and infer\'s options'
 complete -c navtalk -n '__navtalk_at job submit' -l folder -x -a '(__fish_complete_directories)' -d 'A video of each file in this folder: recordings, and texts in .txt files'
-complete -c navtalk -n '__navtalk_at job submit' -l format -x -a 'mp4 mov mkv webm gif webp' -d 'Format of the videos'
+complete -c navtalk -n '__navtalk_at job submit' -l format -x -a 'mp4 mov mkv webm gif webp' -d 'Format of the videos (default: as the file is named, or mp4)'
 complete -c navtalk -n '__navtalk_at job submit' -l size -x -d 'Width of the videos, in pixels'
 complete -c navtalk -n '__navtalk_at job submit' -l fps -x -d 'Frames a second'
 complete -c navtalk -n '__navtalk_at job submit' -l priority -x -d 'Higher is rendered first'

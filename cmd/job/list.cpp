@@ -21,6 +21,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t k_longest_remote = 1'000;  // jobs that a gateway lists at once
+
 struct ListOptions {
   GatewayOptions gateway;
   std::filesystem::path state;
@@ -84,6 +86,9 @@ void print_remote(const nlohmann::json& jobs, Context& context) {
 }
 
 int list_remote(const ListOptions& options, Context& context) {
+  if (options.limit > k_longest_remote)
+    throw Error(Code::usage, fmt::format("--limit is at most {} with --url: see --after for more",
+                                         k_longest_remote));
   std::string query = fmt::format("?limit={}&cursor={}", options.limit, options.after);
   if (!options.only.empty()) query += "&state=" + options.only;
   const nlohmann::json page = JobClient(options.gateway, context).list(query);

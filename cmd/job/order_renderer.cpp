@@ -102,6 +102,8 @@ void OrderRenderer::obey(const JobOrder& order) {
     tell_failed(name(error.code()), error.message());
   } catch (const std::bad_alloc&) {
     tell_failed(name(Code::failed), "memory: the job needs more than this machine has");
+  } catch (const std::exception& error) {
+    tell_failed(name(Code::failed), error.what());
   }
 }
 

@@ -46,6 +46,8 @@ void give_up(const InferOptions& how, const Context& context) {
 
 int render(InferOptions how, int faces, Context& context) {
   give_up(how, context);
+  // The worker hears of it in events.
+  context.progress = [](std::string_view, std::size_t, std::size_t) {};
   const auto make = [&context](const InferOptions& options) {
     return render_module().video_renderer(options, context);
   };

@@ -2,13 +2,13 @@
 // session pays for; and the whole way from a generated face to what the encoder takes.
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cmd/bench/report.h"
 #include "cmd/render_module/bodies.h"
+#include "cmd/terminal/standard_error.h"
 #include "cmd/terminal/table.h"
 #include "core/base/error.h"
 #include "gpu/cuda/devices.h"
@@ -345,7 +345,7 @@ std::string as_text(const std::vector<Row>& rows, const Machine& machine, const 
 void print(const std::vector<Row>& rows, const Machine& machine, const Gpu& gpu,
            const BenchImageOptions& options, Context& context) {
   if (!context.json) return context.out.write(as_text(rows, machine, gpu, context.colour));
-  if (options.table_beside_json) fmt::print(stderr, "{}", as_text(rows, machine, gpu, false));
+  if (options.table_beside_json) write_standard_error(as_text(rows, machine, gpu, false));
   auto list = nlohmann::ordered_json::array();
   for (const Row& row : rows) list.push_back(as_json(row));
   context.out.json({{"machine", machine_json(machine)}, {"gpu", as_json(gpu)}, {"rows", list}});

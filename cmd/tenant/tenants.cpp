@@ -102,11 +102,12 @@ int show_tenant(const std::string& name, Context& context) {
     context.out.json(object);
     return 0;
   }
+  const auto limit = [](double count) { return count > 0 ? shown_limit(count) : "no limit"; };
   context.out.print(
-      "Tenant {}: plan {}, weight {:g}; at most {} video-minutes a minute, {} queued, {} jobs at "
-      "once\n",
-      tenant.text, terms.plan, terms.weight, shown_limit(terms.max_rate),
-      shown_limit(terms.max_queued.count()), shown_limit(terms.max_running));
+      "Tenant {}: plan {}, weight {:g}\nLimits: video-minutes a minute: {}; queued video-minutes: "
+      "{}; jobs at once: {}\n",
+      tenant.text, terms.plan, terms.weight, limit(terms.max_rate), limit(terms.max_queued.count()),
+      limit(terms.max_running));
   context.out.print(
       "Queued {} jobs ({:.1f} video-minutes), released {} ({:.1f}), running {} ({:.1f})\n",
       line.queued_jobs, line.queued.count(), line.released_jobs, line.released.count(),

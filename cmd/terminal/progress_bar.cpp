@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
+
+#include "cmd/terminal/standard_error.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -129,16 +130,16 @@ void ProgressBar::show_video(std::string_view stage, std::chrono::milliseconds d
 void ProgressBar::show(const ProgressStep& step) {
   if (style_ == ProgressStyle::bar) {
     drawn_ = true;
-    fmt::print(stderr, "\r{}\x1b[K", progress_line(step, terminal_columns() - 1));
+    write_standard_error(fmt::format("\r{}\x1b[K", progress_line(step, terminal_columns() - 1)));
   } else if (style_ == ProgressStyle::json) {
-    fmt::print(stderr, "{}\n", progress_json(step));
+    write_standard_error(progress_json(step) + "\n");
   } else {
-    fmt::print(stderr, "{}\n", progress_line(step, std::string::npos));
+    write_standard_error(progress_line(step, std::string::npos) + "\n");
   }
 }
 
 void ProgressBar::clear() {
-  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (drawn_) write_standard_error("\r\x1b[K");
   drawn_ = false;
 }
 

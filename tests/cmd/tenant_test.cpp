@@ -45,7 +45,12 @@ TEST_CASE("a tenant's terms are set one by one, and shown") {
   CHECK(shown.at("max_running") == 3);
   CHECK(shown.at("source") == "store");
   CHECK(shown.at("queued").at("jobs") == 0);
-  CHECK(contains(pool.run("tenant show acme").out, "plan 1, weight 2.5"));
+  const std::string text = pool.run("tenant show acme").out;
+  CHECK(contains(text, "plan 1, weight 2.5\n"));
+  CHECK(contains(text, "video-minutes a minute: 0.5; queued video-minutes: 90; jobs at once: 3\n"));
+  CHECK(contains(pool.run("tenant show nobody").out,
+                 "Limits: video-minutes a minute: no limit; queued video-minutes: no limit; "
+                 "jobs at once: no limit\n"));
   CHECK(pool.json("tenant list").at("tenants").size() == 2);
   CHECK(contains(pool.run("tenant list").out, "acme"));
 }

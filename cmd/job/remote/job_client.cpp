@@ -17,8 +17,10 @@
 #include "core/files/secret_file.h"
 #include "core/log/log.h"
 #include "core/net/url.h"
+#include "core/text/number.h"
 #include "core/text/percent.h"
 #include "core/text/printable.h"
+#include "core/text/trim.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -27,16 +29,29 @@ using namespace std::chrono_literals;
 
 constexpr int k_tries = 6;
 constexpr auto k_first_pause = 500ms;
+constexpr auto k_longest_asked = 60s;       // a gateway that asks for more time is not waited for
 constexpr std::uint64_t k_piece = 8 << 20;  // bytes of a result at once
 constexpr auto k_upload_timeout = 300s;
 
+// A member of the error that the gateway tells; `other` where it tells none.
+std::string told(const HttpAnswer& answer, const char* member, const std::string& other) {
+  const nlohmann::json body = nlohmann::json::parse(answer.body, nullptr, false);
+  if (!body.is_object() || !body.contains("error") || !body["error"].is_object()) return other;
+  const auto text = body["error"].find(member);
+  return text != body["error"].end() && text->is_string() ? text->get<std::string>() : other;
+}
+
+// The tenant's queue is full: until jobs of it are done, which takes longer than this command tries.
+bool is_over_quota(const HttpAnswer& answer) {
+  return answer.status == 429 && told(answer, "code", "") == "quota";
+}
+
 // What the gateway says about a refusal, else its status.
 Error refusal(const HttpAnswer& answer) {
-  const nlohmann::json body = nlohmann::json::parse(answer.body, nullptr, false);
-  std::string message = fmt::format("the gateway answered {}", answer.status);
-  if (body.is_object() && body.contains("error") && body["error"].is_object())
-    message = body["error"].value("message", message);
+  const std::string message =
+      told(answer, "message", fmt::format("the gateway answered {}", answer.status));
   if (answer.status == 404) return {Code::not_found, message};
+  if (is_over_quota(answer)) return {Code::no_capacity, message};
   const bool ours = answer.status >= 400 && answer.status < 500;
   return {ours ? Code::invalid : Code::failed, message};
 }
@@ -44,8 +59,18 @@ Error refusal(const HttpAnswer& answer) {
 bool is_for_later(const HttpResult& result) {
   if (const auto* fault = std::get_if<HttpFault>(&result))
     return fault->kind != HttpFault::Kind::stopped;
-  const int status = std::get<HttpAnswer>(result).status;
-  return status == 429 || status == 502 || status == 503 || status == 504;
+  const auto& answer = std::get<HttpAnswer>(result);
+  if (answer.status == 429) return !is_over_quota(answer);
+  return answer.status == 502 || answer.status == 503 || answer.status == 504;
+}
+
+// What the gateway asked for in seconds; dates are not understood.
+std::chrono::seconds asked_pause(const HttpResult& result) {
+  const auto* answer = std::get_if<HttpAnswer>(&result);
+  if (answer == nullptr) return 0s;
+  const auto header = answer->header("retry-after");
+  const auto asked = header ? parse_number<int>(trim(*header)) : std::nullopt;
+  return std::chrono::seconds(std::max(0, asked.value_or(0)));
 }
 
 void pause(std::chrono::milliseconds time, const std::stop_token& stop) {
@@ -96,11 +121,12 @@ HttpAnswer JobClient::ask(const HttpRequest& request) {
   auto wait = std::chrono::milliseconds(k_first_pause);
   for (int tries = 1;; ++tries, wait *= 2) {
     HttpResult result = send(request);
-    if (!is_for_later(result) || tries == k_tries) {
+    const std::chrono::seconds asked = asked_pause(result);
+    if (!is_for_later(result) || tries == k_tries || asked > k_longest_asked) {
       if (auto* answer = std::get_if<HttpAnswer>(&result)) return std::move(*answer);
       throw Error(Code::failed, std::get<HttpFault>(result).message);
     }
-    pause(wait, stop_);
+    pause(std::max<std::chrono::milliseconds>(wait, asked), stop_);
   }
 }
 
@@ -111,6 +137,16 @@ nlohmann::json JobClient::ask_for_json(const HttpRequest& request) {
   if (!body.is_object())
     throw Error(Code::failed, url_ + " is not a navtalk gateway: its answer is no JSON object");
   return body;
+}
+
+nlohmann::json JobClient::ask_about(const std::string& id, HttpRequest request) {
+  request.url = "/v1/jobs/" + percent_encoded(id);
+  try {
+    return ask_for_json(request);
+  } catch (const Error& error) {
+    if (error.code() != Code::not_found) throw;
+    throw error.within("job " + printable(id));
+  }
 }
 
 nlohmann::json JobClient::submit(const nlohmann::json& job, const std::string& audio,
@@ -138,9 +174,7 @@ nlohmann::json JobClient::submit(const nlohmann::json& job, const std::string& a
   return ask_for_json(request);
 }
 
-nlohmann::json JobClient::show(const std::string& id) {
-  return ask_for_json({.url = "/v1/jobs/" + percent_encoded(id)});
-}
+nlohmann::json JobClient::show(const std::string& id) { return ask_about(id, {}); }
 
 nlohmann::json JobClient::events(const std::string& id) {
   bool lists = true;
@@ -169,7 +203,7 @@ nlohmann::json JobClient::list(const std::string& query) {
 }
 
 nlohmann::json JobClient::cancel(const std::string& id) {
-  return ask_for_json({.method = "DELETE", .url = "/v1/jobs/" + percent_encoded(id)});
+  return ask_about(id, {.method = "DELETE"});
 }
 
 void JobClient::fetch(const nlohmann::json& job, const std::filesystem::path& file, bool force,

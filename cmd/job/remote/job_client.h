@@ -1,5 +1,5 @@
-// A gateway's jobs over HTTP, as a tenant sees them. What fails for a moment is tried again; a submission
-// carries a key, so that it is done once. Blocking; one thread.
+// A gateway's jobs over HTTP, as a tenant sees them. What fails for a moment is tried again, when the gateway asks for it where that
+// is within a minute; a submission carries a key, so that it is done once. Blocking; one thread.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class JobClient {
   // that is none, and a key that would travel in clear text beyond this machine.
   JobClient(const GatewayOptions& options, const Context& context);
 
-  // The job as the gateway tells it. `audio`: speech, or empty.
+  // The job as the gateway tells it. `audio`: speech, or empty. Error{no_capacity} at once where the tenant may queue no more work.
   nlohmann::json submit(const nlohmann::json& job, const std::string& audio,
                         const std::string& key);
   nlohmann::json show(const std::string& id);
@@ -51,6 +51,8 @@ class JobClient {
   HttpResult send(HttpRequest request);
   HttpAnswer ask(const HttpRequest& request);
   nlohmann::json ask_for_json(const HttpRequest& request);
+  // Of the job itself, which the error names where there is none.
+  nlohmann::json ask_about(const std::string& id, HttpRequest request);
 
   std::string url_, key_;
   std::stop_token stop_;

@@ -1,7 +1,9 @@
 #include "cmd/job/remote/output_files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <system_error>
 
@@ -27,6 +29,21 @@ fs::path file_in(const fs::path& folder, const WantedVideo& video) {
   return folder / (video.stem + "." + video.job.at("output").at("format").get<std::string>());
 }
 
+// The file's name decides, as for infer, unless another format was asked for.
+void take_format_of(const fs::path& file, WantedVideo& video) {
+  const std::string format = format_of_name(file);
+  if (std::ranges::find(k_video_formats, format) == k_video_formats.end())
+    throw Error(Code::usage,
+                fmt::format("{} names no format of videos: end it with .{}, or / for a folder",
+                            printable(file.native()), fmt::join(k_video_formats, ", .")));
+  auto& asked = video.job.at("output").at("format");
+  if (video.format_asked && asked != format)
+    throw Error(Code::usage, fmt::format("{} would hold a video of the format {}: end it with .{}",
+                                         printable(file.native()), asked.get<std::string>(),
+                                         asked.get<std::string>()));
+  asked = format;
+}
+
 void prepare_folder_of(const fs::path& file, bool made) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (made) return make_folders(folder);
@@ -49,6 +66,7 @@ void choose_output_files(std::vector<WantedVideo>& videos, const fs::path& outpu
     try {
       if (!output.empty()) {
         const bool inside = into_folder && video.output.is_relative();
+        if (!into_folder) take_format_of(output, video);
         video.output = into_folder ? file_in(output, video) : output;
         prepare_folder_of(video.output, inside);
       } else if (!video.output.empty()) {

@@ -222,7 +222,16 @@ int submit(const SubmitOptions& options, Context& context) {
 int wait(const NamedJobs& options, Context& context) {
   JobClient client(options.gateway, context);
   std::vector<nlohmann::json> jobs;
-  for (const std::string& id : options.ids) jobs.push_back(client.show(id));
+  std::vector<std::string> missing;
+  for (const std::string& id : options.ids) {
+    try {
+      jobs.push_back(client.show(id));
+    } catch (const Error& error) {
+      if (options.ids.size() == 1 || error.code() != Code::not_found) throw;
+      log::error(error.message());
+      missing.push_back(printable(id));
+    }
+  }
   bool all_done = true;
   follow_jobs(client, std::move(jobs), context, [&](const nlohmann::json& job) {
     tell(job, "waited", {}, context);
@@ -230,6 +239,9 @@ int wait(const NamedJobs& options, Context& context) {
     all_done = false;
     log::error(end_of(job).message());
   });
+  if (!missing.empty())
+    throw Error(Code::not_found, fmt::format("{} of {} jobs do not exist: {}", missing.size(),
+                                             options.ids.size(), fmt::join(missing, ", ")));
   return all_done ? 0 : 1;
 }
 
@@ -286,9 +298,11 @@ void add_job_submit(Commands& commands) {
       .add_option("--folder", wanted.folder,
                   "A video of each file in this folder: recordings, and texts in .txt files")
       ->type_name("DIR");
-  command.add_option("--format", wanted.format, "Format of the videos")
-      ->check(CLI::IsMember({"mp4", "mov", "mkv", "webm", "gif", "webp"}))
-      ->capture_default_str()
+  command
+      .add_option("--format", wanted.format,
+                  "Format of the videos (default: as the file is named, or mp4)")
+      ->check(
+          CLI::IsMember(std::vector<std::string>(k_video_formats.begin(), k_video_formats.end())))
       ->type_name("FORMAT");
   command.add_option("--size", wanted.size, "Width of the videos, in pixels")->type_name("WIDTH");
   command.add_option("--fps", wanted.fps, "Frames a second")->type_name("RATE");

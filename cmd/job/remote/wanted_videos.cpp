@@ -34,13 +34,17 @@ nlohmann::json number(const std::string& column, const std::string& text) {
   return *found;
 }
 
+std::string format_of(const WantedVideos& wanted) {
+  return wanted.format.empty() ? "mp4" : wanted.format;
+}
+
 // The gateway judges the values.
 nlohmann::json job_of(const Cells& cells, const WantedVideos& wanted) {
   nlohmann::json job = {
       {"avatar", cells.contains("avatar") ? cell(cells, "avatar") : wanted.avatar}};
   if (wanted.priority != 0) job["priority"] = wanted.priority;
   if (!wanted.webhook.empty()) job["webhook"] = wanted.webhook;
-  nlohmann::json output = {{"format", wanted.format}};
+  nlohmann::json output = {{"format", format_of(wanted)}};
   const auto put = [&](nlohmann::json& into, const char* name, const char* column,
                        const std::string& other) {
     const std::string text = cells.contains(column) ? cell(cells, column) : other;
@@ -61,8 +65,8 @@ nlohmann::json job_of(const Cells& cells, const WantedVideos& wanted) {
   if (cells.contains("ssml")) job["ssml"] = is_set(cells, "ssml");
   if (cells.contains("match-colour")) output["match_colour"] = is_set(cells, "match-colour");
   if (cells.contains("output")) {
-    const std::string ending = fs::path(cell(cells, "output")).extension().native();
-    if (ending.size() > 1) output["format"] = ending.substr(1);
+    const std::string format = format_of_name(cell(cells, "output"));
+    if (!format.empty()) output["format"] = format;
   }
   job["output"] = std::move(output);
   return job;
@@ -70,7 +74,8 @@ nlohmann::json job_of(const Cells& cells, const WantedVideos& wanted) {
 
 WantedVideo video_of(const Cells& cells, const WantedVideos& wanted, const fs::path& inputs) {
   WantedVideo video{.job = job_of(cells, wanted)};
-  if (video.job.at("avatar") == "") throw Error(Code::invalid, "has no avatar: give --avatar");
+  if (video.job.at("avatar") == "")
+    throw Error(Code::invalid, "has no avatar: give it one, or all rows with --avatar");
   if (cells.contains("audio") == cells.contains("text"))
     throw Error(Code::invalid, cells.contains("text") ? "has audio and text: leave one of them out"
                                                       : "has neither audio nor text");
@@ -82,6 +87,7 @@ WantedVideo video_of(const Cells& cells, const WantedVideos& wanted, const fs::p
     open_input(video.audio);
   }
   video.output = cell(cells, "output");
+  video.format_asked = !wanted.format.empty() || !format_of_name(video.output).empty();
   return video;
 }
 
@@ -129,7 +135,8 @@ std::vector<WantedVideo> videos_of_folder(const WantedVideos& wanted) {
   for (const fs::path& file : files_of(wanted.folder)) {
     WantedVideo video;
     try {
-      video = video_of(cells_of_file(file, wanted.format), wanted, {});
+      video = video_of(cells_of_file(file, format_of(wanted)), wanted, {});
+      video.format_asked = !wanted.format.empty();
     } catch (const Error& error) {
       video.error = error;
     }
@@ -141,6 +148,15 @@ std::vector<WantedVideo> videos_of_folder(const WantedVideos& wanted) {
 
 }  // namespace
 
+std::string format_of_name(const fs::path& file) {
+  std::string ending = file.extension().native();
+  if (ending.empty()) return "";
+  for (char& c : ending) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return ending.substr(1);
+}
+
 std::vector<WantedVideo> list_wanted(const WantedVideos& wanted, const Context& context) {
   const int given =
       !wanted.csv.empty() + !wanted.audio.empty() + !wanted.text.empty() + !wanted.folder.empty();
@@ -148,6 +164,7 @@ std::vector<WantedVideo> list_wanted(const WantedVideos& wanted, const Context& 
     throw Error(Code::usage,
                 "give what to render: --audio FILE, --text TEXT, --csv FILE or --folder DIR");
   if (!wanted.csv.empty()) return rows_of_csv(wanted, context);
+  if (wanted.avatar.empty()) throw Error(Code::usage, "name the avatar: --avatar ID");
   if (!wanted.folder.empty()) return videos_of_folder(wanted);
   std::vector<WantedVideo> videos;
   if (!wanted.text.empty()) {
@@ -162,7 +179,7 @@ std::vector<WantedVideo> list_wanted(const WantedVideos& wanted, const Context& 
       video.error = error;
     }
     video.name = printable(file.filename().native());
-    video.output = file.stem().native() + "." + wanted.format;
+    video.output = file.stem().native() + "." + format_of(wanted);
     videos.push_back(std::move(video));
   }
   return videos;

@@ -1,6 +1,7 @@
 // The videos that `navtalk job submit` is asked for, as a gateway takes them.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,8 +13,12 @@
 
 namespace navtalk::cmd {
 
+// A format is the ending of its files.
+inline constexpr std::array k_video_formats = {"mp4", "mov", "mkv", "webm", "gif", "webp"};
+
 struct WantedVideos {
-  std::string avatar, text, voice, size, fps, webhook, format = "mp4";
+  // `format`: empty where none was asked for.
+  std::string avatar, text, voice, size, fps, webhook, format;
   std::vector<std::filesystem::path> audio;
   std::filesystem::path csv, folder;
   int priority = 0;
@@ -25,8 +30,12 @@ struct WantedVideo {
   std::filesystem::path audio{};   // empty: a text
   std::filesystem::path output{};  // what the row names, without folder where there is none
   std::string stem = "video";      // of its file where it names none: "row-3"
+  bool format_asked = false;       // by --format, or by the name in the row
   std::optional<Error> error{};    // why there is no job of it
 };
+
+// "webm" of "a.WebM"; empty where the name has no ending.
+std::string format_of_name(const std::filesystem::path& file);
 
 // In their order. Error{usage} for what does not go together, and errors of a list that cannot be read.
 std::vector<WantedVideo> list_wanted(const WantedVideos& wanted, const Context& context);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <stdexcept>
 
 #include "cmd/failure.h"
 #include "core/base/device_lost.h"
@@ -97,6 +98,9 @@ TEST_CASE("a renderer goes on after an order that failed, and after one that is 
   std::exception_ptr thrown;
   CHECK_THAT(Orders().render([] { throw Error(Code::failed, "the disk is full"); }, thrown),
              Catch::Contains("the disk is full"));
+  CHECK_THAT(
+      Orders().render([] { throw std::runtime_error("a library is at its end"); }, thrown),
+      Catch::Contains(R"({"event":"failed","code":"failed","message":"a library is at its)"));
   CHECK_THAT(Orders().render([] {}, thrown), Catch::Contains(R"({"event":"done","frames":25)"));
   CHECK(thrown == nullptr);
 }

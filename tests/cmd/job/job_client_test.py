@@ -1,0 +1,159 @@
+"""usage: job_client_test.py NAVTALK   what job submit, wait, list tell of a gateway that refuses and asks for time"""
+
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+PATIENCE_S = 300
+
+
+class Gateway(http.server.ThreadingHTTPServer):
+    """Answers with what stands in `answers`, one after the other, then accepts and shows jobs that are done."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Answers)
+        self.answers, self.asked = [], []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def submissions(self):
+        return [body for method, _, body, _ in self.asked if method == "POST"]
+
+
+def refusal(status, code, message, **headers):
+    return status, {"error": {"code": code, "message": message}}, headers
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body, headers):
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def take(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.asked.append((self.command, self.path, json.loads(body or b"null"), time.monotonic()))
+        if self.server.answers:
+            return self.answer(*self.server.answers.pop(0))
+        if "missing" in self.path:
+            return self.answer(*refusal(404, "not_found", "there is no such job"))
+        name = self.path.removeprefix("/v1/jobs").strip("/") or f"job{len(self.server.asked)}"
+        return self.answer(200, {"id": name, "state": "done", "video_minutes": 1, "progress": 1, "error": None}, {})
+
+    do_GET = do_POST = take
+
+
+class Client(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory(prefix="navtalk-client-")
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        self.gateway = Gateway()
+        self.addCleanup(self.gateway.server_close)
+        self.addCleanup(self.gateway.shutdown)
+
+    def navtalk(self, *arguments):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("NAVTALK_")}
+        return subprocess.run([PROGRAM, "job", *arguments, "--url", self.gateway.url], capture_output=True, text=True,
+                              cwd=self.folder, env={**kept, "NAVTALK_LOG_FORMAT": "text"}, check=False, timeout=PATIENCE_S)
+
+    def submit(self, *arguments):
+        return self.navtalk("submit", "--avatar", "ada", "--text", "Hello.", *arguments)
+
+    def test_a_row_over_quota_is_tried_once_and_the_others_are_submitted(self):
+        (self.folder / "list.csv").write_text("avatar,text\n" + "".join(f"ada,Hello {i}.\n" for i in range(6)))
+        full = refusal(429, "quota", "the queue of this tenant is full")
+        self.gateway.answers = [full, full, full, full]
+        ran = self.navtalk("submit", "--csv", "list.csv")
+        self.assertEqual(ran.returncode, 5, ran.stderr)
+        self.assertEqual([job["text"] for job in self.gateway.submissions()], [f"Hello {i}." for i in range(6)])
+        self.assertIn("row 2: the queue of this tenant is full", ran.stderr)
+        self.assertIn("4 of 6 inputs failed: row 2, row 3, row 4, row 5", ran.stderr)
+
+    def test_a_refusal_is_tried_again_no_earlier_than_the_gateway_asks(self):
+        later = {"Retry-After": "3"}
+        self.gateway.answers = [refusal(429, "tenant_limit", "busy", **later), refusal(503, "unavailable", "busy", **later)]
+        ran = self.submit()
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        times = [at for *_, at in self.gateway.asked]
+        self.assertEqual(len(times), 3)
+        self.assertGreaterEqual(times[1] - times[0], 2.9)
+        self.assertGreaterEqual(times[2] - times[1], 2.9)
+
+    def test_a_gateway_that_asks_for_an_hour_is_not_waited_for(self):
+        self.gateway.answers = [refusal(503, "unavailable", "closed for an hour", **{"Retry-After": "3600"})]
+        ran = self.submit()
+        self.assertEqual((ran.returncode, len(self.gateway.asked)), (1, 1), ran.stderr)
+        self.assertIn("closed for an hour", ran.stderr)
+
+    def formats(self):
+        return [job["output"]["format"] for job in self.gateway.submissions()]
+
+    def test_the_name_of_the_output_decides_the_format(self):
+        for name in ("a.webm", "b.MKV", "c.mp4"):
+            self.submit("--wait", "--output", name)
+        self.submit("--wait", "--output", "d.gif", "--format", "gif")
+        self.submit()
+        self.submit("--format", "mov")
+        self.submit("--wait", "--format", "webp", "--output", "folder/")
+        self.assertEqual(self.formats(), ["webm", "mkv", "mp4", "gif", "mp4", "mov", "webp"])
+
+    def test_a_name_of_another_format_or_none_is_refused_before_anything_is_submitted(self):
+        (self.folder / "list.csv").write_text("avatar,text,output\nada,Hello.,row.mp4\n")
+        for arguments, told in (
+            (("--output", "a.avi"), "a.avi names no format of videos: end it with .mp4, .mov, .mkv, .webm, .gif, .webp, or / for a folder"),
+            (("--output", "a"), "a names no format of videos"),
+            (("--output", "a.webm", "--format", "mp4"), "a.webm would hold a video of the format mp4: end it with .mp4"),
+        ):
+            ran = self.submit("--wait", *arguments)
+            self.assertEqual(ran.returncode, 2, ran.stderr)
+            self.assertIn(f"the text: {told}", ran.stderr)
+        ran = self.navtalk("submit", "--csv", "list.csv", "--wait", "--output", "a.webm")
+        self.assertEqual(ran.returncode, 2, ran.stderr)
+        self.assertIn("row 2: a.webm would hold a video of the format mp4", ran.stderr)
+        self.assertEqual(self.gateway.asked, [])
+
+    def test_who_names_no_avatar_is_told_which_option_names_it(self):
+        ran = self.navtalk("submit", "--text", "Hello.")
+        self.assertEqual(ran.returncode, 2, ran.stderr)
+        self.assertIn("error: name the avatar: --avatar ID", ran.stderr)
+        (self.folder / "list.csv").write_text("text\nHello.\n")
+        self.assertIn("row 2: has no avatar", self.navtalk("submit", "--csv", "list.csv").stderr)
+
+    def test_a_job_that_does_not_exist_is_named_and_the_others_are_waited_for(self):
+        ran = self.navtalk("wait", "one", "missing", "two")
+        self.assertEqual(ran.returncode, 4, ran.stderr)
+        self.assertIn("error: job missing: there is no such job", ran.stderr)
+        self.assertIn("error: 1 of 3 jobs do not exist: missing", ran.stderr)
+        self.assertEqual(ran.stdout, "waited: job one is done\nwaited: job two is done\n")
+        ran = self.navtalk("wait", "missing")
+        self.assertEqual(ran.returncode, 4, ran.stderr)
+        self.assertIn("error: job missing: there is no such job", ran.stderr)
+
+    def test_a_list_longer_than_a_gateway_gives_is_refused_with_the_limit(self):
+        ran = self.navtalk("list", "--limit", "1001")
+        self.assertEqual((ran.returncode, self.gateway.asked), (2, []), ran.stderr)
+        self.assertIn("--limit is at most 1000 with --url", ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
