@@ -14,6 +14,7 @@ import { followTheme } from "./theme.js";
 let session = null;
 let avatar = null;
 let refusal = ""; // of the text that was refused last
+let spaceHeld = false; // since it was pressed outside of a field
 
 const captions = new Captions();
 const statistics = new StatisticsPanel();
@@ -69,6 +70,7 @@ function problem(text) {
 function use(usable) {
   composer.use(nameOf(avatar.id), usable);
   actions.use(usable);
+  if (!usable) voice.release();
 }
 
 function listen(one) {
@@ -203,6 +205,7 @@ function mute() {
 }
 
 function key(event) {
+  if (spaceHeld && event.code === "Space" && event.repeat) return event.preventDefault(); // the focus may be in a field by now
   const field = event.target.closest?.("textarea, input, select, button, a, dialog");
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
   if (event.key === "Escape") return interrupt();
@@ -210,6 +213,7 @@ function key(event) {
   const actions = { s: () => session && statistics.toggle(), m: mute, "/": () => byId("text").focus(), "?": () => byId("keys").showModal() };
   if (event.key === " " && !field && session) {
     event.preventDefault();
+    spaceHeld = true;
     if (!event.repeat) voice.press();
   } else if (actions[event.key]) {
     event.preventDefault();
@@ -223,10 +227,23 @@ byId("interrupt").addEventListener("click", interrupt);
 byId("mute").addEventListener("click", mute);
 byId("keys-button").addEventListener("click", () => byId("keys").showModal());
 document.addEventListener("keydown", key);
+// A microphone that is held sends no longer than that, wherever the focus is when the key is released.
+function releaseSpace() {
+  if (spaceHeld) voice.release();
+  spaceHeld = false;
+}
+
 document.addEventListener("keyup", (event) => {
-  if (event.key === " " && !event.target.closest?.("textarea, input, select, button, a")) voice.release();
+  if (event.code !== "Space" || !spaceHeld) return;
+  event.preventDefault(); // it presses no button that has the focus by now
+  releaseSpace();
 });
-addEventListener("blur", () => voice.release());
+document.addEventListener("focusin", ({ target }) => spaceHeld && target.matches("textarea, input, select") && voice.release());
+document.addEventListener("visibilitychange", () => document.hidden && voice.release());
+addEventListener("blur", () => {
+  voice.release();
+  spaceHeld = false;
+});
 addEventListener("pagehide", () => session?.end());
 
 followTheme();
