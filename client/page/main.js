@@ -205,7 +205,7 @@ function mute() {
 }
 
 function key(event) {
-  if (spaceHeld && event.code === "Space" && event.repeat) return event.preventDefault(); // the focus may be in a field by now
+  if (spaceHeld && event.code === "Space") return event.preventDefault(); // it repeats, perhaps in a field by now
   const field = event.target.closest?.("textarea, input, select, button, a, dialog");
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
   if (event.key === "Escape") return interrupt();

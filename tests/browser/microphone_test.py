@@ -40,6 +40,7 @@ def release_in_a_field(page):
     keys(page).send_keys("/").perform()
     check(page.run("return document.activeElement.id") == "text", "the key / does not lead to the text")
     is_silent(page, "the focus went into the text")
+    keys(page).key_down(Keys.SPACE).perform()  # it repeats while it is held
     keys(page).key_up(Keys.SPACE).perform()
     is_silent(page, "the space bar was released in the text")
     check(page.run("return document.getElementById('text').value") == "", "the held space bar wrote into the text")
