@@ -4,6 +4,7 @@ import { tokenFor } from "./access.js";
 import { Actions } from "./actions.js";
 import { Captions } from "./captions.js";
 import { Composer } from "./composer.js";
+import { DrainNotice } from "./drain_notice.js";
 import { byId, announce, nameOf, voiceText } from "./elements.js";
 import { playPreviews, showGallery } from "./gallery.js";
 import { Stage } from "./stage.js";
@@ -17,6 +18,7 @@ let refusal = ""; // of the text that was refused last
 let spaceHeld = false; // since it was pressed outside of a field
 
 const captions = new Captions();
+const drain = new DrainNotice();
 const statistics = new StatisticsPanel();
 const stage = new Stage({ leave, again: () => begin(avatar) });
 const voice = new Voice({ talked: () => captions.add("Microphone", "Your voice") });
@@ -125,6 +127,7 @@ function listen(one) {
   on("action-ended", () => actions.seen(null));
   on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} fps` : "Live", "live"));
   on("worker-changed", () => {
+    drain.clear(); // it was the lost computer's
     actions.seen(null);
     use(true);
     captions.stopped();
@@ -132,15 +135,13 @@ function listen(one) {
     stage.live();
     announce("The avatar moved to another computer. The session goes on.");
   });
-  on("draining", ({ notice_s }) => {
-    status(`The server restarts in ${Math.round(notice_s)} s`, "alarm");
-    announce("The server restarts soon. This session will end.");
-  });
+  on("draining", ({ notice_s }) => drain.show(notice_s));
   on("sound-blocked", () => problem("Your browser plays no sound. Click the picture, and check that it has a loudspeaker to play on."));
   on("problem", ({ message }) => problem(message));
   on("ended", ({ reason }) => {
     session = null;
     use(false);
+    drain.clear();
     captions.stopped();
     voice.use(null);
     statistics.follow(null);
@@ -185,6 +186,7 @@ function leave() {
   const one = session;
   session = null;
   one?.end();
+  drain.clear();
   statistics.follow(null);
   voice.use(null);
   status("");
