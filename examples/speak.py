@@ -87,6 +87,14 @@ def api_key(file):
         raise SystemExit(f"{file}: cannot read the API key: {error.strerror}")
 
 
+def receive(socket):
+    """The next frame. WebSocketException, OSError at the end."""
+    frame = socket.recv()
+    if not frame:
+        raise websocket.WebSocketConnectionClosedException("the gateway closed the connection")
+    return frame
+
+
 def connect(url, key):
     try:
         return websocket.create_connection(url + "/v1/realtime", header=[f"Authorization: Bearer {key}"] if key else [])
@@ -104,7 +112,7 @@ def start(url, key, avatar, width, rate):
     socket.send(json.dumps({"type": "session.start", "avatar": avatar, "video": {"width": width}, "audio": {"rate": rate}}))
     while True:
         try:
-            frame = socket.recv()
+            frame = receive(socket)
         except (websocket.WebSocketException, OSError) as error:
             raise SystemExit(f"the connection ended before the session began: {error}")
         if isinstance(frame, bytes):
@@ -166,16 +174,16 @@ def main():
     socket = start(options.url, api_key(options.key_file), options.avatar, options.width, rate)
     received, over, ended = Received(), threading.Event(), threading.Event()  # over: this side ends it
 
-    def receive():
+    def receive_all():
         try:
             while not over.is_set():
-                received.take(socket.recv())
-        except (websocket.WebSocketException, OSError, json.JSONDecodeError) as error:
+                received.take(receive(socket))
+        except (websocket.WebSocketException, OSError) as error:
             if not over.is_set() and not received.failed:
                 received.fail(f"the session ended early: {error}")
         ended.set()
 
-    receiver = threading.Thread(target=receive)
+    receiver = threading.Thread(target=receive_all)
     receiver.start()
     time.sleep(0.5)
     sent_at = send_paced(socket, samples, rate)

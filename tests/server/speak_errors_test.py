@@ -24,7 +24,8 @@ TEXT, CLOSE = 1, 8
 
 
 class Gateway:
-    """Takes one connection with KEY, answers session.start with `events`, and closes once sound came. Others get 401."""
+    """Takes one connection with KEY, answers session.start with the events `first`, sound with `then`, and closes; without `first` it
+    closes at once. A connection without KEY gets 401."""
 
     def __init__(self, first, then):
         self.first, self.then = first, then
@@ -49,7 +50,7 @@ class Gateway:
             self.receive(stream)  # session.start
             for event in self.first:
                 self.send(connection, TEXT, json.dumps(event).encode())
-            if not self.receive(stream):
+            if self.first and not self.receive(stream):
                 return
             for event in self.then:
                 self.send(connection, TEXT, json.dumps(event).encode())
@@ -100,7 +101,9 @@ def tells_errors(example, folder):
     told = ends(example, folder, [full], [])
     assert "no_capacity: no GPU and no place in the queue" in told, told
     told = ends(example, folder, [READY], [])
-    assert "the session ended early" in told, told
+    assert "the session ended early: the gateway closed" in told, told
+    told = ends(example, folder, [], [])
+    assert "ended before the session began" in told, told
 
 
 def sends_its_key(example, folder):
@@ -126,7 +129,7 @@ def main():
             file.setsampwidth(2)
             file.setframerate(16000)
             file.writeframes(bytes(2 * 16000))
-        (folder / "key").write_text(KEY + "\n")
+        (folder / "key").write_text(KEY + "\nits id\n")
         (folder / "wrong").write_text("another\n")
         tells_errors(example, folder)
         sends_its_key(example, folder)
