@@ -125,8 +125,10 @@ def changes_worker(page):
     page.tell({"type": "action.started", "name": "wave", "pts_us": 0})
     page.wait("the avatar speaks", page.speaks)
     page.wait("the action is seen", lambda: page.all("#actions button[data-seen]"))
+    check(page.find("#subtitle").is_displayed(), "what is spoken is not shown")
     page.tell({"type": "queue.update", "position": 1, "eta_s": None})
     page.shows("The connection to the avatar's computer was lost")
+    check(not page.find("#subtitle").is_displayed(), "what the lost worker spoke lies over it")
     check("Another one takes over" in page.text("#veil") and "You are next" not in page.text("#veil"), page.text("#veil"))
     page.tell({"type": "queue.update", "position": 2, "eta_s": 30})
     check("You are number 2" in page.text("#eta") and "About 30 seconds" in page.text("#eta"), page.text("#eta"))
@@ -301,6 +303,11 @@ def recovers_from_single_errors(page, sequence):
         page.sees_picture(sequence + number)
 
 
+def has_an_example_without_errors(page):
+    page.driver.get(page.run("return location.origin") + "/client/example.html")
+    page.wait("the example is loaded", lambda: page.run("return document.readyState") == "complete")
+
+
 def main():
     with faked_page(pathlib.Path(sys.argv[1])) as page:
         page.choose("ada")
@@ -325,6 +332,7 @@ def main():
         leaves_no_microphone_open(page)
         opens_a_microphone_for_each_session(page, 8)
         ends_where_nothing_can_be_decoded(page)
+        has_an_example_without_errors(page)
         check(page.problems() == [], f"the console has errors: {page.problems()}")
 
 
