@@ -11,7 +11,7 @@ export class CardPreviews {
   #fetching = 0;
   #observer = new IntersectionObserver((changes) => changes.forEach((change) => this.#moved(change)), { rootMargin: NEAR });
 
-  /** show(url) and hide() are called when the element comes into view, and leaves it. */
+  /** show(url), null where there is no preview, and hide() are called when the element comes into view, and leaves it. */
   add(element, avatar, { show, hide }) {
     this.#cards.set(element, { avatar, show, hide, url: null, fetching: null });
     this.#observer.observe(element);
@@ -63,7 +63,7 @@ export class CardPreviews {
     if (card.fetching === fetching) {
       card.fetching = null;
       card.url = url;
-      if (url !== null) card.show(url);
+      card.show(url);
     } else if (url !== null) {
       URL.revokeObjectURL(url);
     }

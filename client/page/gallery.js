@@ -20,7 +20,7 @@ function preview(avatar) {
   if (!reducedMotion()) video.autoplay = true;
   video.addEventListener("error", () => video.replaceWith(letter(avatar)), { once: true });
   previews.add(video, avatar, {
-    show: (url) => showPreview(video, url, avatar.preview_part),
+    show: (url) => (url ? showPreview(video, url, avatar.preview_part) : video.replaceWith(letter(avatar))),
     hide: () => {
       video.removeAttribute("src");
       video.load();
@@ -37,7 +37,7 @@ function card(avatar, choose) {
     make("div", { className: "text" },
       make("div", {}, make("strong", {}, name), make("small", {}, voiceText(avatar.voice))),
       make("span", { className: "go" }, "Start")));
-  button.addEventListener("click", () => choose({ ...avatar, preview: previews.urlOf(media) }));
+  button.addEventListener("click", () => choose({ ...avatar, preview: previews.urlOf(media) ?? (hasKey() ? null : avatar.preview) }));
   return make("li", {}, button);
 }
 
