@@ -8,6 +8,8 @@ export interface Avatar {
   loop: boolean;
   /** espeak-ng's name of its voice. */
   voice: string | null;
+  /** What Session.play() can have it do. */
+  actions: string[];
   /** URL of a short silent MP4. */
   preview: string | null;
   /** What to show of it, in seconds: from, to. null: all of it. */

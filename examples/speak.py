@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""usage: speak.py WAV OUTPUT.mp4 [--url ws://127.0.0.1:2160] [--avatar ada] [--width 480]
+"""usage: speak.py WAV OUTPUT.mp4 [--url ws://127.0.0.1:2160] [--avatar ada] [--width 480] [--key-file FILE]
 
 Lets an avatar of a running `navtalk serve` speak a WAV file (mono, 16 bits), at the pace of a microphone, and saves what
-comes back. Needs python3-websocket, and ffmpeg for the MP4 file. Prints how far the pictures are behind the sound."""
+comes back. Needs python3-websocket, and ffmpeg for the MP4 file. Prints how far the pictures are behind the sound.
+Exits with 1 when the gateway told an error, or the session ended early. A gateway with API keys needs one: the first line of
+FILE, or the variable NAVTALK_API_KEY."""
 
 import argparse
+import contextlib
 import json
 import os
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -27,11 +31,13 @@ class Received:
     def __init__(self):
         self.pictures = []  # (presentation time, arrival, H.264 access unit)
         self.sound, self.sound_frames = bytearray(), []  # all of it; and where each frame of it begins: (presentation time, byte)
-        self.events = []
+        self.failed = False
 
     def take(self, frame):
         if isinstance(frame, str):
-            self.events.append(json.loads(frame))
+            event = json.loads(frame)
+            if event["type"] == "error":
+                self.fail(f"{event['code']}: {event['message']}")
             return
         kind, _, _, _, time_us = struct.unpack_from("<BBHIq", frame)
         if kind == VIDEO:
@@ -39,6 +45,10 @@ class Received:
         elif kind == SOUND:
             self.sound_frames.append((time_us, len(self.sound)))
             self.sound += frame[16:]
+
+    def fail(self, why):
+        print(f"error: {why}", file=sys.stderr)
+        self.failed = True
 
     def video_ivf(self):
         """The pictures in a container that has the time of each, in microseconds: they come 15 to 25 times a second."""
@@ -65,29 +75,73 @@ class Received:
         return sorted(found)
 
 
-def start(url, avatar, width, rate):
-    socket = websocket.create_connection(url + "/v1/realtime")
+def api_key(file):
+    """Of the variable, otherwise of the file; "" without both."""
+    key = os.environ.get("NAVTALK_API_KEY", "")
+    if key or not file:
+        return key
+    try:
+        with open(file) as opened:
+            return opened.readline().strip()
+    except OSError as error:
+        raise SystemExit(f"{file}: cannot read the API key: {error.strerror}")
+
+
+def receive(socket):
+    """The next frame. WebSocketException, OSError at the end."""
+    frame = socket.recv()
+    if not frame:
+        raise websocket.WebSocketConnectionClosedException("the gateway closed the connection")
+    return frame
+
+
+def connect(url, key):
+    try:
+        return websocket.create_connection(url + "/v1/realtime", header=[f"Authorization: Bearer {key}"] if key else [])
+    except websocket.WebSocketBadStatusException as error:
+        if error.status_code == 401:
+            need = "refuses this API key" if key else "needs an API key"
+            raise SystemExit(f"{url} {need}: give a valid one with --key-file FILE or NAVTALK_API_KEY")
+        raise SystemExit(f"{url} refuses the session: HTTP status {error.status_code}")
+    except (websocket.WebSocketException, OSError, ValueError) as error:
+        raise SystemExit(f"cannot connect to {url}: {error}")
+
+
+def start(url, key, avatar, width, rate):
+    socket = connect(url, key)
     socket.send(json.dumps({"type": "session.start", "avatar": avatar, "video": {"width": width}, "audio": {"rate": rate}}))
     while True:
-        frame = socket.recv()
+        try:
+            frame = receive(socket)
+        except (websocket.WebSocketException, OSError) as error:
+            raise SystemExit(f"the connection ended before the session began: {error}")
         if isinstance(frame, bytes):
             continue
         event = json.loads(frame)
         print(frame)
         if event["type"] == "error":
-            raise SystemExit(event["message"])
+            raise SystemExit(f"error: {event['code']}: {event['message']}")
         if event["type"] == "session.ready":
             return socket
 
 
 def send_paced(socket, samples, rate):
+    """When each message was sent; fewer than all where the session ended meanwhile."""
     sent_at, begin, step = [], time.monotonic(), int(rate * CHUNK_S) * 2
     for number, offset in enumerate(range(0, len(samples), step)):
         time.sleep(max(0, begin + (number + 1) * CHUNK_S - time.monotonic()))
+        try:
+            socket.send_binary(samples[offset : offset + step])
+        except (websocket.WebSocketException, OSError):
+            return sent_at
         sent_at.append(time.monotonic())
-        socket.send_binary(samples[offset : offset + step])
-    socket.send('{"type":"input.end"}')
+    send_end(socket, "input.end")
     return sent_at
+
+
+def send_end(socket, what):
+    with contextlib.suppress(websocket.WebSocketException, OSError):  # what receives has told of it
+        socket.send(json.dumps({"type": what}))
 
 
 def save(received, rate, output):
@@ -110,41 +164,47 @@ def main():
     parser.add_argument("--url", default="ws://127.0.0.1:2160")
     parser.add_argument("--avatar", default="ada")
     parser.add_argument("--width", type=int)
+    parser.add_argument("--key-file", help="file with the API key in its first line (default: the variable NAVTALK_API_KEY)")
     options = parser.parse_args()
     with wave.open(options.wav) as file:
         if file.getnchannels() != 1 or file.getsampwidth() != 2:
             raise SystemExit(f"{options.wav}: needs one channel of 16 bits")
         rate, samples = file.getframerate(), file.readframes(file.getnframes())
 
-    socket = start(options.url, options.avatar, options.width, rate)
-    received, over = Received(), threading.Event()
+    socket = start(options.url, api_key(options.key_file), options.avatar, options.width, rate)
+    received, over, ended = Received(), threading.Event(), threading.Event()  # over: this side ends it
 
-    def receive():
+    def receive_all():
         try:
             while not over.is_set():
-                received.take(socket.recv())
-        except (websocket.WebSocketException, OSError, json.JSONDecodeError):
-            pass
+                received.take(receive(socket))
+        except (websocket.WebSocketException, OSError) as error:
+            if not over.is_set() and not received.failed:
+                received.fail(f"the session ended early: {error}")
+        ended.set()
 
-    receiver = threading.Thread(target=receive)
+    receiver = threading.Thread(target=receive_all)
     receiver.start()
     time.sleep(0.5)
     sent_at = send_paced(socket, samples, rate)
     deadline = time.monotonic() + 10
-    while len(received.sound) < len(samples) and time.monotonic() < deadline:
+    while len(received.sound) < len(samples) and time.monotonic() < deadline and not ended.is_set():
         time.sleep(0.05)
-    time.sleep(0.5)
+    ended.wait(0.5)
     over.set()
-    socket.send('{"type":"session.end"}')
+    send_end(socket, "session.end")
     receiver.join()
-    save(received, rate, options.output)
 
-    late = received.latencies_ms(sent_at, rate)
     print(f"{len(received.pictures)} pictures, {len(received.sound)} of {len(samples)} bytes of sound came back")
     print(f"same sound: {bytes(received.sound) == samples}")
-    print(f"latency: median {late[len(late) // 2]:.0f} ms, 95 % below {late[len(late) * 95 // 100]:.0f} ms")
-    print(f"saved: {options.output}")
+    if received.pictures and received.sound and sent_at:
+        late = received.latencies_ms(sent_at, rate)
+        print(f"latency: median {late[len(late) // 2]:.0f} ms, 95 % below {late[len(late) * 95 // 100]:.0f} ms")
+    if received.pictures:
+        save(received, rate, options.output)
+        print(f"saved: {options.output}")
+    return 1 if received.failed or not received.pictures else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

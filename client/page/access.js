@@ -10,18 +10,19 @@ let key = "";
 
 const headers = () => (key ? { Authorization: `Bearer ${key}` } : {});
 
-/** The avatars, with their previews as this page may show them. Throws a ServerError `unauthorised` where a key is needed. */
-export async function listAvatars() {
-  const all = await avatars("", headers());
-  if (key) await Promise.all(all.map(fetchPreview));
-  return all;
-}
+/** Throws a ServerError `unauthorised` where a key is needed. */
+export const listAvatars = () => avatars("", headers());
 
-// A video element sends no key.
-async function fetchPreview(avatar) {
-  if (!avatar.preview) return;
-  const answer = await fetch(avatar.preview, { headers: headers() }).catch(() => null);
-  avatar.preview = answer?.ok ? URL.createObjectURL(await answer.blob()) : null;
+/** The URL at which this page may show an avatar's preview, null where there is none. It holds the preview in memory where a key is
+    needed, until URL.revokeObjectURL(): a video element sends no key. */
+export async function openPreview(avatar, signal) {
+  if (!avatar.preview || !key) return avatar.preview;
+  try {
+    const answer = await fetch(avatar.preview, { headers: headers(), signal });
+    return answer.ok ? URL.createObjectURL(await answer.blob()) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A browser token for one session with that avatar; undefined where none is needed. */

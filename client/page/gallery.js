@@ -1,31 +1,43 @@
 // The avatars to choose from, each with a moving preview.
 import { askForKey, hasKey, listAvatars } from "./access.js";
+import { CardPreviews } from "./card_previews.js";
 import { explain } from "./errors.js";
 import { byId, make, nameOf, reducedMotion, voiceText } from "./elements.js";
 import { showPreview } from "./preview_video.js";
+
+const previews = new CardPreviews();
 
 function skeleton() {
   return make("li", {}, make("div", { className: "card skeleton", "aria-hidden": "true" },
     make("div", { className: "media" }), make("div", { className: "text" }, make("div", { className: "bone" }))));
 }
 
+const letter = (avatar) => make("div", { className: "letter", "aria-hidden": "true" }, avatar.id.charAt(0));
+
 function preview(avatar) {
-  if (!avatar.preview) return make("div", { className: "letter", "aria-hidden": "true" }, avatar.id.charAt(0));
+  if (!avatar.preview) return letter(avatar);
   const video = make("video", { muted: true, playsInline: true, preload: "auto", tabIndex: -1, "aria-hidden": "true" });
   if (!reducedMotion()) video.autoplay = true;
-  showPreview(video, avatar.preview, avatar.preview_part);
-  video.addEventListener("error", () => video.replaceWith(preview({ ...avatar, preview: null })), { once: true });
+  video.addEventListener("error", () => video.replaceWith(letter(avatar)), { once: true });
+  previews.add(video, avatar, {
+    show: (url) => (url ? showPreview(video, url, avatar.preview_part) : video.replaceWith(letter(avatar))),
+    hide: () => {
+      video.removeAttribute("src");
+      video.load();
+    },
+  });
   return video;
 }
 
 function card(avatar, choose) {
   const name = nameOf(avatar.id);
+  const media = preview(avatar);
   const button = make("button", { className: "card", type: "button", "aria-label": `Start a session with ${name}`, "data-avatar": avatar.id },
-    make("div", { className: "media" }, preview(avatar)),
+    make("div", { className: "media" }, media),
     make("div", { className: "text" },
       make("div", {}, make("strong", {}, name), make("small", {}, voiceText(avatar.voice))),
       make("span", { className: "go" }, "Start")));
-  button.addEventListener("click", () => choose(avatar));
+  button.addEventListener("click", () => choose({ ...avatar, preview: previews.urlOf(media) ?? (hasKey() ? null : avatar.preview) }));
   return make("li", {}, button);
 }
 
@@ -48,11 +60,12 @@ export function playPreviews(playing) {
   }
 }
 
-/** Calls choose(avatar) for the one that the user takes. */
-export async function showGallery(choose) {
+/** Calls choose(avatar) for the one that the user takes. `focus`: the focus was in what the gallery takes the place of. */
+export async function showGallery(choose, focus = false) {
   const cards = byId("cards");
   byId("gallery-notice").hidden = true;
   byId("gallery-notice").replaceChildren();
+  previews.clear();
   cards.replaceChildren(skeleton(), skeleton());
   cards.setAttribute("aria-busy", "true");
   try {
@@ -63,12 +76,13 @@ export async function showGallery(choose) {
         title: "No avatars yet",
         text: "Make one from a short video of a face, and set avatars.path to its folder:",
         command: "navtalk avatar prepare --video you.mp4 --output avatars/you",
-        retry: () => showGallery(choose),
+        retry: () => showGallery(choose, true),
       });
     }
+    if (focus) (cards.querySelector("button") ?? byId("gallery-notice").querySelector("button")).focus();
   } catch (error) {
     cards.replaceChildren();
-    const again = () => showGallery(choose);
+    const again = () => showGallery(choose, true);
     if (error.code === "unauthorised") {
       askForKey(byId("gallery-notice"), hasKey() ? "The server does not take this key." : "", again);
     } else {

@@ -4,6 +4,7 @@ import { tokenFor } from "./access.js";
 import { Actions } from "./actions.js";
 import { Captions } from "./captions.js";
 import { Composer } from "./composer.js";
+import { DrainNotice } from "./drain_notice.js";
 import { byId, announce, nameOf, voiceText } from "./elements.js";
 import { playPreviews, showGallery } from "./gallery.js";
 import { Stage } from "./stage.js";
@@ -14,8 +15,10 @@ import { followTheme } from "./theme.js";
 let session = null;
 let avatar = null;
 let refusal = ""; // of the text that was refused last
+let spaceHeld = false; // since it was pressed outside of a field
 
 const captions = new Captions();
+const drain = new DrainNotice();
 const statistics = new StatisticsPanel();
 const stage = new Stage({ leave, again: () => begin(avatar) });
 const voice = new Voice({ talked: () => captions.add("Microphone", "Your voice") });
@@ -69,6 +72,7 @@ function problem(text) {
 function use(usable) {
   composer.use(nameOf(avatar.id), usable);
   actions.use(usable);
+  if (!usable) voice.release();
 }
 
 function listen(one) {
@@ -123,6 +127,7 @@ function listen(one) {
   on("action-ended", () => actions.seen(null));
   on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} fps` : "Live", "live"));
   on("worker-changed", () => {
+    drain.clear(); // it was the lost computer's
     actions.seen(null);
     use(true);
     captions.stopped();
@@ -130,15 +135,13 @@ function listen(one) {
     stage.live();
     announce("The avatar moved to another computer. The session goes on.");
   });
-  on("draining", ({ notice_s }) => {
-    status(`The server restarts in ${Math.round(notice_s)} s`, "alarm");
-    announce("The server restarts soon. This session will end.");
-  });
+  on("draining", ({ notice_s }) => drain.show(notice_s));
   on("sound-blocked", () => problem("Your browser plays no sound. Click the picture, and check that it has a loudspeaker to play on."));
   on("problem", ({ message }) => problem(message));
   on("ended", ({ reason }) => {
     session = null;
     use(false);
+    drain.clear();
     captions.stopped();
     voice.use(null);
     statistics.follow(null);
@@ -183,6 +186,7 @@ function leave() {
   const one = session;
   session = null;
   one?.end();
+  drain.clear();
   statistics.follow(null);
   voice.use(null);
   status("");
@@ -203,6 +207,7 @@ function mute() {
 }
 
 function key(event) {
+  if (spaceHeld && event.code === "Space") return event.preventDefault(); // it repeats, perhaps in a field by now
   const field = event.target.closest?.("textarea, input, select, button, a, dialog");
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
   if (event.key === "Escape") return interrupt();
@@ -210,6 +215,7 @@ function key(event) {
   const actions = { s: () => session && statistics.toggle(), m: mute, "/": () => byId("text").focus(), "?": () => byId("keys").showModal() };
   if (event.key === " " && !field && session) {
     event.preventDefault();
+    spaceHeld = true;
     if (!event.repeat) voice.press();
   } else if (actions[event.key]) {
     event.preventDefault();
@@ -223,10 +229,23 @@ byId("interrupt").addEventListener("click", interrupt);
 byId("mute").addEventListener("click", mute);
 byId("keys-button").addEventListener("click", () => byId("keys").showModal());
 document.addEventListener("keydown", key);
+// A microphone that is held sends no longer than that, wherever the focus is when the key is released.
+function releaseSpace() {
+  if (spaceHeld) voice.release();
+  spaceHeld = false;
+}
+
 document.addEventListener("keyup", (event) => {
-  if (event.key === " " && !event.target.closest?.("textarea, input, select, button, a")) voice.release();
+  if (event.code !== "Space" || !spaceHeld) return;
+  event.preventDefault(); // it presses no button that has the focus by now
+  releaseSpace();
 });
-addEventListener("blur", () => voice.release());
+document.addEventListener("focusin", ({ target }) => spaceHeld && target.matches("textarea, input, select") && voice.release());
+document.addEventListener("visibilitychange", () => document.hidden && voice.release());
+addEventListener("blur", () => {
+  voice.release();
+  spaceHeld = false;
+});
 addEventListener("pagehide", () => session?.end());
 
 followTheme();

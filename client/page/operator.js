@@ -1,4 +1,5 @@
 // The operator's page: what GET /v1/pool and its events say, every two seconds. The key stays in memory.
+import { ServerError, refusalOf } from "../navtalk/refusal.js";
 import { byId, make } from "./elements.js";
 import { PoolPlot } from "./pool_plot.js";
 import { followTheme } from "./theme.js";
@@ -14,14 +15,17 @@ let key = "";
 let lastEvent = 0;
 let costAt = 0;
 
-class Refused extends Error {}
+class KeyRefused extends Error {}
 
 async function ask(path) {
   const answer = await fetch(path, { headers: { Authorization: `Bearer ${key}` } });
-  if (answer.status === 401) throw new Refused("This is not the operator key.");
-  if (!answer.ok) throw new Error(`the gateway answered ${answer.status}`);
-  return answer.json();
+  if (answer.ok) return answer.json();
+  const refusal = await refusalOf(answer);
+  throw answer.status === 401 || answer.status === 403 ? new KeyRefused(`The gateway refuses this key: ${refusal.message}.`) : refusal;
 }
+
+const problemOf = (error) =>
+  error instanceof KeyRefused ? error.message : error instanceof ServerError ? `The gateway has a problem: ${error.message}` : "The gateway does not answer";
 
 const clock = (time) => new Date(time).toLocaleTimeString();
 const GIB = 2 ** 30;
@@ -113,10 +117,21 @@ async function watch() {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     try {
       await refresh();
-    } catch {
-      say("The gateway does not answer; trying again", "alarm");
+    } catch (error) {
+      if (error instanceof KeyRefused) return askForKey(error.message);
+      say(`${problemOf(error)}; trying again`, "alarm");
     }
   }
+}
+
+// The key was taken back, or has expired. The pool is not shown to whoever stands there now.
+function askForKey(problem) {
+  key = "";
+  byId("status").hidden = true;
+  byId("pool").hidden = true;
+  byId("sign-in").hidden = false;
+  byId("problem").textContent = problem;
+  byId("key").focus();
 }
 
 byId("sign-in").addEventListener("submit", async (event) => {
@@ -125,10 +140,11 @@ byId("sign-in").addEventListener("submit", async (event) => {
   try {
     await refresh();
   } catch (error) {
-    byId("problem").textContent = error instanceof Refused ? error.message : "The gateway does not answer. Check that navtalk serve is running.";
+    byId("problem").textContent = error instanceof TypeError ? `${problemOf(error)}. Check that navtalk serve is running.` : problemOf(error);
     return;
   }
   byId("key").value = "";
+  byId("problem").textContent = "";
   byId("sign-in").hidden = true;
   byId("pool").hidden = false;
   for (const one of [plot, costPlot]) one.draw();

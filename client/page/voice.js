@@ -25,6 +25,7 @@ export class Voice {
     this.button.addEventListener("keyup", (event) => {
       if (event.key === " " || event.key === "Enter") this.release();
     });
+    this.button.addEventListener("blur", () => this.release()); // its keys are released elsewhere
     for (const radio of document.querySelectorAll("input[name=mode]")) {
       radio.addEventListener("change", () => {
         this.#talk(false);

@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import time
 
@@ -124,8 +125,10 @@ def changes_worker(page):
     page.tell({"type": "action.started", "name": "wave", "pts_us": 0})
     page.wait("the avatar speaks", page.speaks)
     page.wait("the action is seen", lambda: page.all("#actions button[data-seen]"))
+    check(page.find("#subtitle").is_displayed(), "what is spoken is not shown")
     page.tell({"type": "queue.update", "position": 1, "eta_s": None})
     page.shows("The connection to the avatar's computer was lost")
+    check(not page.find("#subtitle").is_displayed(), "what the lost worker spoke lies over it")
     check("Another one takes over" in page.text("#veil") and "You are next" not in page.text("#veil"), page.text("#veil"))
     page.tell({"type": "queue.update", "position": 2, "eta_s": 30})
     check("You are number 2" in page.text("#eta") and "About 30 seconds" in page.text("#eta"), page.text("#eta"))
@@ -141,6 +144,37 @@ def changes_worker(page):
     check(page.sent()[-1] == "input.text", f"the text was not sent: {page.sent()}")
     page.tell({"type": "worker.changed", "gap_s": 1, "video": VIDEO, "audio": READY["audio"]})
     check(set(page.states()) == {"stopped"}, f"the text was lost with the worker: {page.states()}")
+
+
+def counts_down_a_drain(page):
+    """A GPU or the gateway goes out of service; the session may go on all the same."""
+    def left():
+        return int("".join(filter(str.isdigit, page.text("#drain"))) or -1)
+    page.tell({"type": "session.draining", "notice_s": 300, "resume_token": "9f86"})
+    check(290 < left() <= 300, f"the drain is not shown: {page.text('#drain')}")
+    told = page.text("#drain") + page.run("return document.getElementById('announce').textContent")
+    check("restart" not in told and "out of service" in told, f"one GPU that drains is no restart: {told}")
+    page.tell({"type": "quality", "fps": 20, "reason": "overload"})
+    check(page.text("#status") == "Live, 20 fps" and left() > 0, f"{page.text('#status')}; {page.text('#drain')}")
+    before = left()
+    page.wait("it is counted down", lambda: 0 < left() < before)
+    page.tell({"type": "worker.changed", "gap_s": 1, "video": VIDEO, "audio": READY["audio"]})
+    check(not page.find("#drain").is_displayed(), "the drain of the lost worker is shown still")
+    page.tell({"type": "session.draining", "notice_s": 1, "resume_token": "9f86"})
+    page.wait("its time is over", lambda: "ends now" in page.text("#drain"))
+    page.wait("the session goes on without it", lambda: not page.find("#drain").is_displayed())
+
+
+def explains_every_error(page, protocol):
+    """Each code of the table of live sessions in docs/protocol.md, instead of the message of the protocol."""
+    table = protocol.read_text().split("| `code` | meaning | the connection |\n")[1].split("\n\n")[0]
+    codes = {code for line in table.splitlines() for code in re.findall(r"`(\w+)`", line.split("|")[1].split(", in answer to")[0])}
+    check({"resume_failed", "usage", "failed"} <= codes, f"these are not all codes: {codes}")
+    texts = page.driver.execute_async_script(
+        "const [codes, done] = arguments; import('/client/page/errors.js').then(({ explain }) =>"
+        "done(Object.fromEntries(codes.map((code) => [code, explain({ code, message: 'as sent' }).text]))))", sorted(codes))
+    raw = [code for code, text in texts.items() if text == "as sent"]
+    check(not raw, f"no words for users of {raw}")
 
 
 def is_silent_when_interrupted(page):
@@ -269,6 +303,11 @@ def recovers_from_single_errors(page, sequence):
         page.sees_picture(sequence + number)
 
 
+def has_an_example_without_errors(page):
+    page.driver.get(page.run("return location.origin") + "/client/example.html")
+    page.wait("the example is loaded", lambda: page.run("return document.readyState") == "complete")
+
+
 def main():
     with faked_page(pathlib.Path(sys.argv[1])) as page:
         page.choose("ada")
@@ -280,6 +319,8 @@ def main():
         refuses_a_text_beyond_the_bound(page)
         cuts_texts_where_nobody_hears_it(page)
         changes_worker(page)
+        counts_down_a_drain(page)
+        explains_every_error(page, pathlib.Path(sys.argv[1]).parent / "docs/protocol.md")
         recovers_from_single_errors(page, 20)
         is_silent_when_interrupted(page)
         interrupts_a_file(page)
@@ -291,6 +332,7 @@ def main():
         leaves_no_microphone_open(page)
         opens_a_microphone_for_each_session(page, 8)
         ends_where_nothing_can_be_decoded(page)
+        has_an_example_without_errors(page)
         check(page.problems() == [], f"the console has errors: {page.problems()}")
 
 

@@ -6,6 +6,7 @@
     decoders: [],
     posted: [], // to the playback worklet
     streams: [], // of microphones
+    levels: 0, // pieces of sound that microphones heard, sent or not
     hang: false, // new connections never open
     full: false, // nothing leaves a socket's buffer
     refuse: false, // decoders fail at once
@@ -107,6 +108,7 @@
     constructor(context, name, options) {
       if (fakes.noCapture && name === "navtalk-capture") throw new Error("no worklet");
       super(context, name, options);
+      if (name === "navtalk-capture") this.port.addEventListener("message", () => (fakes.levels += 1));
       const post = this.port.postMessage.bind(this.port);
       if (name !== "navtalk-playback") return;
       this.port.postMessage = (message, transfer) => {

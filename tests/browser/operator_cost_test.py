@@ -1,4 +1,6 @@
-"""usage: operator_cost_test.py CLIENT_FOLDER [SCREENSHOT]   the operator's page plots cost per hour over time, of a gateway that is faked"""
+"""usage: operator_cost_test.py CLIENT_FOLDER [SCREENSHOT]   the operator's page plots cost per hour over time, and says why a key
+is refused, of a gateway that is faked
+"""
 
 import functools
 import http.server
@@ -41,6 +43,7 @@ return { rows, height: canvas.clientHeight };
 
 class Pool:
     usd_per_hour = LOW
+    refusal = None  # (status, message) in place of every answer
 
     def status(self):
         gpu = {"id": "pod-1", "provider": "runpod", "state": "running", "draining": False, "sessions": 1, "slots": 2, "gpu": None,
@@ -59,8 +62,11 @@ class Gateway(http.server.SimpleHTTPRequestHandler):
         if path not in answers:
             self.path = "/operator.html" if path == "/operator" else path.removeprefix("/client")
             return super().do_GET()
-        body = json.dumps(answers[path]).encode()
-        self.send_response(200)
+        status, body = 200, answers[path]
+        if self.pool.refusal:
+            status, body = self.pool.refusal[0], {"error": {"code": "forbidden", "message": self.pool.refusal[1]}}
+        body = json.dumps(body).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -77,6 +83,36 @@ def has_row(page, usd):
     return any(abs(one - row) < 3 for one in seen["rows"])
 
 
+def sign_in(page):
+    page.find("#key").send_keys("a-key\n")
+
+
+def is_told_why_the_key_is_refused(page):
+    Pool.refusal = (403, "/v1/pool needs an API key of role admin")
+    sign_in(page)
+    page.wait("the gateway's message is shown", lambda: "needs an API key of role admin" in page.text("#problem"))
+    page.find("#key").clear()
+    Pool.refusal = (503, "the store cannot be reached")
+    sign_in(page)
+    page.wait("another problem is no refusal", lambda: "has a problem: the store cannot be reached" in page.text("#problem"))
+    page.find("#key").clear()
+    Pool.refusal = None
+
+
+def is_asked_for_another_key(page):
+    """When the key is taken back while the pool is shown."""
+    Pool.refusal = (503, "the store cannot be reached")
+    page.wait("the pool stays while the store is away", lambda: "store cannot be reached; trying again" in page.text("#status"))
+    assert page.find("#pool").is_displayed()
+    Pool.refusal = (401, "the API key was revoked")
+    page.wait("the form is back", lambda: page.find("#sign-in").is_displayed() and not page.find("#pool").is_displayed())
+    assert "the API key was revoked" in page.text("#problem"), page.text("#problem")
+    assert not page.find("#status").is_displayed(), page.text("#status")
+    Pool.refusal = None
+    sign_in(page)
+    page.wait("the pool is shown again", lambda: page.find("#pool").is_displayed() and page.text("#problem") == "")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Gateway, directory=folder))
@@ -84,7 +120,8 @@ def main():
     driver = chromium()
     try:
         page = Page(driver, f"http://127.0.0.1:{server.server_port}", "/operator")
-        page.find("#key").send_keys("a-key\n")
+        is_told_why_the_key_is_refused(page)
+        sign_in(page)
         page.wait("the pool is shown", lambda: page.find("#pool").is_displayed())
         page.wait("its cost is plotted", lambda: page.run(ROWS)["rows"])
         Pool.usd_per_hour = HIGH
@@ -93,7 +130,8 @@ def main():
             raise AssertionError(f"the cost of before is gone: {page.run(ROWS)}")
         if len(sys.argv) > 2:
             driver.save_screenshot(sys.argv[2])
-        if page.problems():
+        is_asked_for_another_key(page)
+        if not all(any(f"status of {code}" in one for code in (401, 403, 503)) for one in page.problems()):
             raise AssertionError(f"the console has errors: {page.problems()}")
     finally:
         driver.quit()

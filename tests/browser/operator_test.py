@@ -23,7 +23,7 @@ def main():
     try:
         page = Page(driver, serve.url, "/operator")
         sign_in(page, "a-wrong-key")
-        page.wait("a wrong key is refused", lambda: "not the operator key" in page.text("#problem"))
+        page.wait("a wrong key is refused", lambda: "not one of this pool" in page.text("#problem"))
         refused = page.problems()
         if not all("401" in one for one in refused):
             raise AssertionError(f"the console has errors: {refused}")
