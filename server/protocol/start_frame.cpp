@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,8 @@ struct Range {
 constexpr const char* k_position = "position";
 constexpr std::int64_t k_longest_session_us = std::int64_t{366} * 24 * 3600 * 1'000'000;
 
+// Of a picture that is larger than its avatar's: coding it takes other sessions' time, and shows no more.
+constexpr int k_most_enlarged = 1920;
 constexpr Range k_side{16, 4096}, k_bitrate{100'000, 20'000'000}, k_rate{8'000, 48'000};
 
 // The member of a member, unless it or that is missing or null.
@@ -81,6 +84,10 @@ StartFrame parse_start(const json& frame) {
 
 std::optional<std::string> size_fault(const StartFrame& start, int width, int height) {
   if (start.width == 0) return std::nullopt;
+  if (const int most = std::max(width, k_most_enlarged); start.width > most) {
+    return fmt::format("video.width {} is too large: this avatar is shown up to {} pixels wide",
+                       start.width, most);
+  }
   const double shown = static_cast<double>(start.width) * height / width;
   if (shown >= k_side.least && shown <= k_side.most) return std::nullopt;
   return fmt::format(

@@ -30,7 +30,8 @@ struct StartFrame {
 // ignored.
 StartFrame parse_start(const nlohmann::json& frame);
 
-// Why an avatar of that size cannot be shown `start.width` pixels wide: its height would be out of bounds. nullopt: it can.
+// Why an avatar of that size cannot be shown `start.width` pixels wide: that is wider than 1920 pixels and than the avatar, or the
+// height would be out of bounds. nullopt: it can.
 std::optional<std::string> size_fault(const StartFrame& start, int width, int height);
 
 // The text of a client's session.start as a gateway passes it on: without what is between the client

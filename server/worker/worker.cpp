@@ -33,11 +33,17 @@ namespace {
 constexpr auto k_last_answers = 2s;
 constexpr std::size_t k_other_files = 128;  // that a worker may have open: models, avatars, devices
 
-std::size_t threads_for(int slots, int most) {
-  return static_cast<std::size_t>(std::clamp(slots, 1, std::max(1, most)));
+// A session has one picture and one sound at a time with the encoders. Each has its thread, so that the cores are shared by
+// time, and not by pictures: who asks for large ones waits for them itself.
+std::size_t encoders_for(int slots) {
+  constexpr int k_most_encoders = 256;
+  return static_cast<std::size_t>(std::clamp(2 * slots, 2, k_most_encoders));
 }
 
-int cores() { return static_cast<int>(std::thread::hardware_concurrency()); }
+std::size_t speakers_for(int slots) {
+  const int half_the_cores = static_cast<int>(std::thread::hardware_concurrency()) / 2;
+  return static_cast<std::size_t>(std::clamp(slots, 1, std::max(1, half_the_cores)));
+}
 
 ListenAddress checked_address(const WorkerOptions& options) {
   if (options.slots < 1) throw Error(Code::usage, "a worker has at least one slot");
@@ -87,8 +93,8 @@ struct Worker::Parts {
             options.token, options.version),
         server(io, address, within_open_files({}, open_file_limit(), {.others = k_other_files}),
                api.router()),
-        encoders(threads_for(options.slots, cores())),
-        speakers(threads_for(options.slots, cores() / 2)),
+        encoders(encoders_for(options.slots)),
+        speakers(speakers_for(options.slots)),
         inference(engine.backend, engine.limits, engine.lanes),
         loop([this] { look_at_device(); }) {
     job_files.post([] { remove_abandoned_folders(); });

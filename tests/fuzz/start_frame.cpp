@@ -34,6 +34,7 @@ void check_bounds(const StartFrame& start) {
   for (const int height : {1, 64, 10'000}) {
     if (start.width == 0 || size_fault(start, 640, height)) continue;
     const double shown = static_cast<double>(start.width) * height / 640;
+    expect(start.width <= 1920, "no avatar is enlarged beyond 1920 pixels");
     expect(shown >= 16 && shown <= 4096, "a height that can be shown is within its bounds");
   }
 }

@@ -52,8 +52,7 @@ Relay::Relay(Client& client, Parts parts)
       control_frames_(parts_.options.control_frames, Signal::Clock::now()),
       gate_(parts_.options.slow_video),
       stream_(StreamTracker::Clock::now()),
-      from_client_wakes_(parts_.executor),
-      closing_(parts_.executor) {}
+      from_client_wakes_(parts_.executor) {}
 
 // A spawned coroutine runs when this one next waits, not before.
 void Relay::start() {
@@ -69,6 +68,7 @@ void Relay::use(std::unique_ptr<WebSocket> worker, bool continues) {
   quiet_ticks_ = 0;
   last_words_.reset();
   quality_.reset();
+  input_.clear();
   if (continues) {
     gate_.close(true);  // it begins with a key frame
     sound_gap_ = true;
@@ -126,37 +126,48 @@ bool Relay::tell_worker(std::string_view type) {
   return worker_ && worker_->offer(bare_frame(type));
 }
 
-Signal::Clock::duration Relay::pause_before(const Frame& frame) {
+// An interrupt waits for no messages of its tenant; it is bounded as a control frame.
+Signal::Clock::duration Relay::pause_before_next() {
   const auto now = Signal::Clock::now();
   Signal::Clock::duration pause{};
-  if (frame.text) pause = control_frames_.time_to(1, now);
+  if (input_.front().text) pause = control_frames_.time_to(1, now);
   TokenBucket* const messages = messages_of(client_);
-  if (messages == nullptr || messages->time_to(1, now) == Signal::Clock::duration{}) return pause;
+  if (messages == nullptr || input_.interrupts()) return pause;
+  const auto tenants_pause = messages->time_to(1, now);
+  if (tenants_pause == Signal::Clock::duration{}) return pause;
   if (!std::exchange(told_limit_, true)) {
     client_.offer(error_frame("tenant_limit",
                               "the clients of this tenant send more messages than it may; further "
                               "ones wait"));
   }
-  return std::max(pause, messages->time_to(1, now));
+  return std::max(pause, tenants_pause);
 }
 
-void Relay::take_turn(const Frame& frame) {
+Frame Relay::take_next() {
   const auto now = Signal::Clock::now();
-  if (frame.text) control_frames_.take(1, now);
+  if (input_.front().text) control_frames_.take(1, now);
   TokenBucket* const messages = messages_of(client_);
-  if (messages != nullptr) messages->take(1, now);
+  if (messages != nullptr && !input_.interrupts()) messages->take(1, now);
+  Frame frame = input_.pop();
+  if (input_.empty()) told_dropped_ = false;
+  return frame;
 }
 
-asio::awaitable<bool> Relay::has_turn(const Frame& frame) {
-  for (;;) {
-    const auto pause = pause_before(frame);
-    if (pause == Signal::Clock::duration{}) break;
-    const auto& connection = client_.connection();
-    if (closed_ || !connection || !connection->socket->open()) co_return false;
-    co_await closing_.wait(Signal::Clock::now() + std::min(pause, k_longest_pause));
+bool Relay::read_next() {
+  std::optional<Frame> frame = client_.poll();
+  if (!frame) return false;
+  if (input_.push(std::move(*frame)) || std::exchange(told_dropped_, true)) return true;
+  client_.offer(error_frame("tenant_limit",
+                            "the clients of this tenant send more messages than it may, and too "
+                            "much sound waits: further sound is dropped"));
+  return true;
+}
+
+void Relay::read_ahead() {
+  while (!input_.full() && read_next()) {
   }
-  take_turn(frame);
-  co_return true;
+  const auto& connection = client_.connection();
+  if (!connection || !connection->socket->open()) input_.clear();
 }
 
 bool Relay::is_for_worker(const Frame& frame) {
@@ -172,19 +183,27 @@ bool Relay::is_for_worker(const Frame& frame) {
   return false;
 }
 
-// What comes while there is no worker is read and dropped elsewhere (Client::left()).
+// What comes while there is no worker is read and dropped elsewhere (Client::left()). A worker that takes nothing holds up the
+// reading; the client's own rates do not.
 asio::awaitable<void> Relay::from_client() {
   while (!closed_) {
-    std::optional<Frame> frame = worker_ ? client_.poll() : std::nullopt;
-    if (!frame) {
+    if (!worker_ || (input_.empty() && !read_next())) {
       co_await from_client_wakes_.wait();
       continue;
     }
-    if (!co_await has_turn(*frame) || !is_for_worker(*frame)) continue;
+    if (input_.empty()) continue;  // too long a sound
+    if (pause_before_next() > Signal::Clock::duration{}) {
+      read_ahead();
+      const auto pause = input_.empty() ? Signal::Clock::duration{} : pause_before_next();
+      if (pause > Signal::Clock::duration{})
+        co_await from_client_wakes_.wait(Signal::Clock::now() + std::min(pause, k_longest_pause));
+      continue;
+    }
+    Frame frame = take_next();
+    if (!is_for_worker(frame)) continue;
     const std::shared_ptr<WebSocket> worker = worker_;
-    if (!worker) continue;
-    parts_.counters.bytes_to_worker += frame->bytes.size();
-    co_await worker->send(std::move(*frame));
+    parts_.counters.bytes_to_worker += frame.bytes.size();
+    co_await worker->send(std::move(frame));
   }
 }
 
@@ -262,7 +281,6 @@ void Relay::close() {
   closed_ = true;
   if (worker_) worker_->close(CloseCode::normal, "");
   client_.close(CloseCode::normal, "");
-  closing_.notify();
   from_client_wakes_.notify();
 }
 

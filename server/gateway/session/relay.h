@@ -1,7 +1,7 @@
 // Frames between a client and its worker, both ways, as they come. The client may be away for a while,
 // and the worker be replaced by another one. Media are not decoded: the gateway reads their headers.
 //
-//   client ──poll──► from_client ──send──► worker     its own words (session.end) are the Client's
+//   client ──poll──► InputQueue ──send──► worker      its own words (session.end) are the Client's
 //   client ◄──send── from_worker ◄─receive── worker   pictures pass a VideoGate, sound always passes
 //
 // A client that does not read holds up nothing but its own frames, which wait in its socket: VideoGate
@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "server/gateway/session/client.h"
+#include "server/gateway/session/input_queue.h"
 #include "server/gateway/session/session_counters.h"
 #include "server/gateway/session/session_options.h"
 #include "server/gateway/session/stream_tracker.h"
@@ -79,11 +80,13 @@ class Relay {
   boost::asio::awaitable<void> send(std::shared_ptr<ClientConnection> client, Frame frame);
   // False: the picture is dropped.
   bool admit_picture(Frame& frame, const MediaHeader& header, WebSocket& client);
-  // Waits until the client may send one more frame; false: the relay is closed.
-  boost::asio::awaitable<bool> has_turn(const Frame& frame);
-  // Until the next frame may be sent.
-  Signal::Clock::duration pause_before(const Frame& frame);
-  void take_turn(const Frame& frame);
+  // Into `input_`, without waiting; false: nothing has come.
+  bool read_next();
+  // What has come, while the first frame of `input_` waits. Forgets all of it where the client is gone.
+  void read_ahead();
+  // Until the first frame of `input_` may be sent.
+  Signal::Clock::duration pause_before_next();
+  Frame take_next();
   // False for a frame that is not for the worker; the client is told so.
   bool is_for_worker(const Frame& frame);
   bool tell_worker(std::string_view type);
@@ -98,12 +101,14 @@ class Relay {
   std::optional<Signal::Clock::time_point> first_picture_at_{};
   std::optional<Frame> quality_{};     // the last one of this worker
   std::optional<Frame> last_words_{};  // of the worker, when it ends the session
-  Signal from_client_wakes_, closing_;
+  InputQueue input_{};                 // of the client, for this worker
+  Signal from_client_wakes_;
   bool worker_over_ = false, closed_ = false, paused_ = false;
   bool sound_gap_ = false;     // the next sound does not follow the last one that the client got
   bool had_pictures_ = false;  // of this worker
   bool heard_ = false;         // since the last tick
   bool told_limit_ = false;    // that the tenant's clients send more than they may
+  bool told_dropped_ = false;  // that sound was dropped for it, since nothing waited
   int quiet_ticks_ = 0;
   int held_up_ = 0;  // coroutines that wait for a client that does not read
   int running_ = 0;  // coroutines

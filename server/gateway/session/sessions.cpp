@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t k_unsent_frames = 2000, k_unsent_bytes = 4 << 20;
 // 100 ms of a picture stream. More would hide how slowly a client reads.
 constexpr int k_system_bytes = 32 << 10;
-constexpr double k_limit_retry_after_s = 10;
+constexpr double k_limit_retry_after_s = 10, k_drain_retry_after_s = 1;
 constexpr auto k_last_words = 2s;  // at the end of the gateway
 
 // Behind a reverse proxy, of this machine or a named one, the last address that it names: the one that
@@ -208,7 +208,12 @@ asio::awaitable<std::optional<std::string>> Sessions::receive_start(ClientConnec
       co_return std::nullopt;
     }
     if (!socket.open()) co_return std::nullopt;
-    if (draining_ || Clock::now() >= until) {
+    if (draining_) {
+      socket.offer(error_frame("draining", "this gateway is going away", k_drain_retry_after_s));
+      socket.close(CloseCode::going_away, "draining");
+      co_return std::nullopt;
+    }
+    if (Clock::now() >= until) {
       refuse(error_frame("usage", "no session.start came in time"), "usage");
       co_return std::nullopt;
     }

@@ -18,11 +18,13 @@ namespace {
 
 // What waits behind a text that is being spoken.
 constexpr std::size_t k_most_inputs = 10'000;
-constexpr std::size_t k_most_samples_behind = std::size_t{120} * 48'000;
+constexpr std::chrono::seconds k_most_behind{120};
+constexpr std::string_view k_overflow = "overflow",
+                           k_much_waits = "120 s of sound wait already: this input is dropped",
+                           k_many_wait = "10000 inputs wait already: this input is dropped";
 constexpr TokenBucket::Rate k_told_dropped{.burst = 10, .per_second = 1};
-// What is played at once of a text's sound. Where that has no room, more room is awaited than it needs: sound that came as
+// What is played at once of sound that waited. Where that has no room, more room is awaited than it needs: sound that came as
 // fast as it is played would look like that of a clock (ClockDrift).
-constexpr std::string_view k_overflow = "overflow";
 constexpr std::chrono::seconds k_part{10}, k_enough_room{30}, k_longest_text{600};
 constexpr std::chrono::milliseconds k_look_again{100};
 
@@ -87,31 +89,45 @@ void LiveInput::stop() {
 void LiveInput::take(Input input) {
   const bool is_text = std::holds_alternative<SpokenText>(input);
   if (inputs_.empty() && !is_text) return play(std::move(input));
-  const auto* sound = std::get_if<Sound>(&input);
-  const std::size_t more = sound != nullptr ? sound->size() : 0;
-  if (inputs_.size() >= k_most_inputs || samples_behind_ + more > k_most_samples_behind) {
-    return refuse(sound != nullptr);
+  if (const auto* sound = std::get_if<Sound>(&input)) {
+    if (samples_behind_ + sound->size() > samples_in(k_most_behind))
+      return refuse(true, k_much_waits);
+    if (joined(*sound)) return;
   }
-  samples_behind_ += more;
+  if (inputs_.size() >= k_most_inputs)
+    return refuse(std::holds_alternative<Sound>(input), k_many_wait);
+  if (const auto* sound = std::get_if<Sound>(&input)) samples_behind_ += sound->size();
   inputs_.push_back(std::move(input));
   text_came_.notify();
 }
 
+// The sound at the front may have been looked at.
+bool LiveInput::joined(const Sound& sound) {
+  auto* last = inputs_.size() > 1 ? std::get_if<Sound>(&inputs_.back()) : nullptr;
+  if (last == nullptr || last->size() + sound.size() > samples_in(k_part)) return false;
+  last->insert(last->end(), sound.begin(), sound.end());
+  samples_behind_ += sound.size();
+  return true;
+}
+
+std::size_t LiveInput::samples_in(std::chrono::seconds time) const {
+  return static_cast<std::size_t>(time.count() * playout_.rate_hz());
+}
+
 void LiveInput::play(Input input) {
   if (const auto* sound = std::get_if<Sound>(&input)) {
-    if (!playout_.hear(*sound, Playout::Clock::now())) refuse(true);
+    if (!playout_.hear(*sound, Playout::Clock::now())) refuse(true, k_much_waits);
   } else if (const auto* speech = std::get_if<Speech>(&input)) {
-    if (!playout_.hear(speech->sound, Playout::Clock::now())) refuse(false);
+    if (!playout_.hear(speech->sound, Playout::Clock::now())) refuse(false, k_much_waits);
   } else {
     playout_.end_input();
   }
 }
 
-void LiveInput::refuse(bool binary) {
-  constexpr std::string_view k_message = "120 s of sound wait already: this input is dropped";
+void LiveInput::refuse(bool binary, std::string_view why) {
   ++counters_.overflows;
-  if (binary) return tell_dropped(k_overflow, k_message);
-  socket_.offer(error_frame(k_overflow, k_message));
+  if (binary) return tell_dropped(k_overflow, why);
+  socket_.offer(error_frame(k_overflow, why));
 }
 
 void LiveInput::tell_dropped(std::string_view code, std::string_view message) {
@@ -148,8 +164,7 @@ asio::awaitable<void> LiveInput::play_next() {
 asio::awaitable<bool> LiveInput::has_room(std::size_t samples) {
   if (samples <= playout_.room()) co_return true;
   const std::uint64_t before = interruptions_;
-  const std::size_t enough =
-      std::max(samples, static_cast<std::size_t>(k_enough_room.count() * playout_.rate_hz()));
+  const std::size_t enough = std::max(samples, samples_in(k_enough_room));
   while (playout_.room() < enough) {
     co_await text_came_.wait(Signal::Clock::now() + k_look_again);
     if (stopped_ || before != interruptions_) co_return false;  // it is gone from the front
@@ -177,7 +192,7 @@ asio::awaitable<void> LiveInput::say_next() {
   }
   if (stop.stop_requested()) co_return;  // it is gone from the front
   // All of it is held until it is played.
-  if (sound.size() > static_cast<std::size_t>(k_longest_text.count() * playout_.rate_hz())) {
+  if (sound.size() > samples_in(k_longest_text)) {
     ++counters_.overflows;
     refusal = error_frame(k_overflow, "a text of more than 600 s of speech is dropped");
     sound = Sound();
@@ -189,7 +204,7 @@ asio::awaitable<void> LiveInput::say_next() {
 // In the place of its text.
 void LiveInput::put_speech(const Sound& sound) {
   std::vector<Input> parts;
-  const auto longest = static_cast<std::size_t>(k_part.count() * playout_.rate_hz());
+  const std::size_t longest = samples_in(k_part);
   for (std::span<const std::int16_t> rest = sound; !rest.empty();) {
     const auto part = rest.first(std::min(longest, rest.size()));
     parts.emplace_back(Speech{Sound(part.begin(), part.end())});

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -58,13 +59,16 @@ class LiveInput {
 
   boost::asio::awaitable<void> say_next();
   void take(Input input);
+  // With the sound that came last and waits behind something. False: there is none, or it is long enough.
+  bool joined(const Sound& sound);
+  std::size_t samples_in(std::chrono::seconds time) const;  // at the session's rate
   void play(Input input);
   void put_speech(const Sound& sound);
   boost::asio::awaitable<void> play_next();
   // Until so many samples have room, or the input was interrupted or stopped: false then.
   boost::asio::awaitable<bool> has_room(std::size_t samples);
   // For want of room.
-  void refuse(bool binary);
+  void refuse(bool binary, std::string_view why);
   // That a binary frame was dropped. A client may send many.
   void tell_dropped(std::string_view code, std::string_view message);
 

@@ -1,5 +1,7 @@
 #include "server/worker/session/worker_sessions.h"
 
+#include <malloc.h>
+
 #include "core/log/log.h"
 #include "scheduler/health/worker_protocol.h"
 #include "server/http/as_tuple.h"
@@ -115,6 +117,7 @@ asio::awaitable<std::optional<Response>> WorkerSessions::hold(const Request& req
     }
   }
   models_.drop_surplus();  // what this session held, perhaps
+  files_.post([] { ::malloc_trim(0); });
   if (socket) co_await socket->finished();
   co_return std::nullopt;
 }

@@ -65,6 +65,18 @@ TEST_CASE("a drain that is undone, or that no operator began, ends no session") 
   CHECK(pool.store().leases().size() == 1);
 }
 
+TEST_CASE("a client that has begun no session when the gateway goes away is told so") {
+  GatewayPool pool;
+  SocketClient client = pool.connect();
+  REQUIRE(client.connected());
+  pool.stop();
+  const auto error = client.receive_json();
+  CHECK(error.at("code") == "draining");
+  CHECK(error.at("retry_after") == 1);
+  CHECK(client.close_code() == 1001);
+  CHECK(pool.ends());
+}
+
 TEST_CASE("a notice that is not one is refused") {
   GatewayPool pool;
   const Gpu gpu = pool.add_worker();

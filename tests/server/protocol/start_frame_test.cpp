@@ -80,3 +80,11 @@ TEST_CASE("a start reaches the worker without what is between client and gateway
   const StreamPosition position{.clock = std::chrono::seconds(3), .sounds = 4, .pictures = 5};
   CHECK(parse_start(json::parse(start_for_worker(asked, position))).position == position);
 }
+
+TEST_CASE("an avatar is shown as wide as it is, or 1920 pixels wide where it is smaller") {
+  CHECK_FALSE(size_fault({.width = 1920}, 640, 480));
+  CHECK(size_fault({.width = 1921}, 640, 480));
+  CHECK_FALSE(size_fault({.width = 3000}, 3000, 2000));
+  CHECK(size_fault({.width = 3001}, 3000, 2000));
+  CHECK_FALSE(size_fault({}, 8000, 6000));  // as it is
+}

@@ -103,3 +103,29 @@ TEST_CASE("an interruption forgets what waits of a long text") {
   played.input().say({.text = "hello"});
   CHECK(played.play(500).size() == 500);
 }
+
+TEST_CASE("sound in many small frames waits behind a text as sound in large ones does") {
+  PlayedInput played;
+  played.input().say({.text = "hello"});
+  std::vector<std::int16_t> expected(500, std::int16_t{1234});
+  for (std::int16_t i = 0; i < 12'000; ++i) {
+    const std::vector<std::int16_t> frame(128, i);  // 96 s in all
+    played.input().hear(bytes_of(frame));
+    expected.insert(expected.end(), frame.begin(), frame.end());
+  }
+  CHECK(played.counters.overflows == 0);
+  const bool whole = played.play(expected.size()) == expected;
+  CHECK(whole);
+}
+
+TEST_CASE("behind a text 120 s of sound wait, at the session's own rate") {
+  PlayedInput played;
+  played.input().say({.text = "hello"});
+  const std::string second = bytes_of(std::vector<std::int16_t>(16'000, std::int16_t{7}));
+  for (int i = 0; i < 120; ++i) played.input().hear(second);
+  CHECK(played.counters.overflows == 0);
+  played.input().hear(second);
+  CHECK(played.counters.overflows == 1);
+  const std::size_t all = 500 + std::size_t{120} * 16'000;
+  CHECK(played.play(all).size() == all);
+}

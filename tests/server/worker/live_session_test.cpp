@@ -317,6 +317,36 @@ TEST_CASE("an avatar that is still loading holds up the pictures of nobody") {
   CHECK(other.receive_json().at("type") == "session.ready");
 }
 
+TEST_CASE(
+    "a picture that takes long to code holds up no other session, even where all cores have one") {
+  const int others = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 64U));
+  LiveWorker worker(1, others + 1);
+  worker.nets.held_width = 64;
+  User user(worker);
+  std::vector<std::unique_ptr<User>> held;
+  for (int i = 0; i < others; ++i) {
+    held.push_back(std::make_unique<User>(
+        worker, R"({"type":"session.start","video":{"width":64}})", "held" + std::to_string(i)));
+  }
+  REQUIRE(eventually([&] { return worker.nets.held == others; }));
+  user.send(R"({"type":"action","name":"wave"})");
+  REQUIRE(user.until_event("action.ended"));
+  for (int pictures = 0; pictures < 20; ++pictures)
+    REQUIRE(user.until_picture([](const Media&) { return true; }));
+  worker.let_go();
+}
+
+TEST_CASE("a picture that takes long to code holds up no sound of its session") {
+  LiveWorker worker(1, 1);
+  worker.nets.held_width = 64;
+  User user(worker, R"({"type":"session.start","video":{"width":64},"audio":{"output":"opus"}})");
+  REQUIRE(eventually([&] { return worker.nets.held == 1; }));
+  user.speak(voice(3000));
+  user.send(R"({"type":"input.end"})");
+  CHECK(user.until([&] { return user.sound.ends_with("end"); }));
+  worker.let_go();
+}
+
 TEST_CASE("nets that are too slow lower the rate of the pictures, and the sound stays whole") {
   LiveWorker worker;
   User user(worker);

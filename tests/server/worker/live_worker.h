@@ -32,6 +32,8 @@ struct NetsScript {
   std::atomic<bool> overtaken = false;  // every second picture takes longer than the next one
   std::atomic<std::chrono::milliseconds> stands_still{};  // once, all of the worker's I/O
   std::atomic<std::thread::id> spoke_on{};                // codes no pictures
+  std::atomic<int> held_width = 0;  // pictures that wide are coded when this changes
+  std::atomic<int> held = 0;        // that wait for it, or waited
   std::atomic<int> wrong = 0;
 };
 
@@ -68,7 +70,7 @@ class ScriptedNets : public EngineBackend {
 
 class ScriptedAvatar : public LiveAvatar {
  public:
-  explicit ScriptedAvatar(NetsScript& script) : script_(script) {}
+  explicit ScriptedAvatar(NetsScript& script, int width = 0) : script_(script), width_(width) {}
   LiveVideo video() const override { return {.codec = "avc1.42C01F", .width = 320, .height = 240}; }
   std::shared_ptr<EngineAvatar> for_engine() override {
     std::this_thread::sleep_for(script_.stands_still.exchange(0ms));
@@ -92,6 +94,10 @@ class ScriptedAvatar : public LiveAvatar {
     return picture_of(std::chrono::microseconds(frame.index), false);
   }
   EncodedPicture encode(const VideoPicture& given, bool key) override {
+    if (width_ > 0 && script_.held_width == width_) {
+      ++script_.held;
+      script_.held_width.wait(width_);
+    }
     const I420Picture picture = on_host(given);
     std::int64_t time = 0;
     std::memcpy(&time, picture.bytes.data(), sizeof time);
@@ -130,6 +136,7 @@ class ScriptedAvatar : public LiveAvatar {
 
  private:
   NetsScript& script_;
+  const int width_;  // that was asked for
   std::int64_t last_ = -1;
   std::chrono::microseconds sound_{};
   std::string uncoded_{};
@@ -139,17 +146,23 @@ class ScriptedAvatar : public LiveAvatar {
 
 class LiveWorker {
  public:
-  explicit LiveWorker(int lanes = 1) : worker_({.avatar = "ada", .slots = 2}, engine(lanes)) {
+  explicit LiveWorker(int lanes = 1, int slots = 2)
+      : worker_({.avatar = "ada", .slots = slots}, engine(lanes)) {
     result_ = std::async(std::launch::async, [this] { worker_.run(stop_.get_token()); });
     REQUIRE(eventually([&] { return ask("GET", url() + "/healthz").body.at("state") == "idle"; }));
   }
   ~LiveWorker() {
     loaded.release();
+    let_go();
     stop_.request_stop();
     result_.wait();
     CHECK(nets.wrong == 0);
   }
   std::string url() const { return worker_.url(); }
+  void let_go() {
+    nets.held_width = 0;
+    nets.held_width.notify_all();
+  }
   // Throws what run() threw.
   bool ends() {
     if (result_.wait_for(60s) != std::future_status::ready) return false;
@@ -178,7 +191,7 @@ class LiveWorker {
                                 const LiveRequest& request) -> std::shared_ptr<LiveAvatar> {
               if (nets.lost_when_opened) throw DeviceLost("the encoder's GPU is gone");
               if (request.width > 1000) throw Error(Code::invalid, "too wide");
-              return std::make_shared<ScriptedAvatar>(nets);
+              return std::make_shared<ScriptedAvatar>(nets, request.width);
             },
             .backend = std::make_shared<ScriptedNets>(nets),
             .limits = lanes > 1 ? QueueLimits{.batch = 1} : QueueLimits(),

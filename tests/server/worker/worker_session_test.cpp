@@ -156,6 +156,21 @@ TEST_CASE("a width whose height would be out of bounds is refused, and not blame
   CHECK(next.receive_json().at("type") == "session.ready");
 }
 
+TEST_CASE("a width far beyond the avatar's own is refused, with the largest one that is not") {
+  EngineScript script;  // its avatars have 640x480
+  Running worker(script);
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start","video":{"width":1921}})");
+  const auto error = client.receive_json();
+  CHECK(error.at("code") == "usage");
+  CHECK_THAT(error.at("message").get<std::string>(), Catch::Contains("up to 1920 pixels wide"));
+  CHECK(client.close_code() == 1008);
+  SocketClient next(worker.url(), session("b", 2));
+  next.send(R"({"type":"session.start","video":{"width":1920}})");
+  CHECK(next.receive_json().at("type") == "session.ready");
+}
+
 TEST_CASE("long text of a client is neither echoed nor accepted") {
   EngineScript script;
   Running worker(script);

@@ -148,6 +148,28 @@ TEST_CASE("a tenant's messages beyond its rate wait, and its client is told once
   CHECK(told == 1);
 }
 
+TEST_CASE("an interrupt and the end of a session do not wait behind the messages of their tenant") {
+  const Script script(R"({"echo": true})");
+  GatewayPool pool({}, limited({.max_messages_per_s = 0.001}), k_acme);  // one at once
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = open_as(pool, pool.first_key());
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  const bool too_much = GENERATE(false, true);
+  for (int i = 0; i < (too_much ? 700 : 100); ++i) client.send_binary("sound");
+  client.send(R"({"type":"interrupt"})");
+  CHECK(eventually([&] { return pool.asked_of(gpu).at("frames").value("interrupt", 0) == 1; }));
+  for (int i = 0; i < 100; ++i) client.send_binary("sound");
+  client.send(R"({"type":"session.end"})");
+  int told = 0;
+  while (const auto frame = client.receive()) {
+    if (frame->text && nlohmann::json::parse(frame->bytes).at("code") == "tenant_limit") ++told;
+  }
+  CHECK(told == (too_much ? 2 : 1));
+  CHECK(client.close_code() == 1000);
+  CHECK(pool.asked_of(gpu).at("media_bytes") == 5);
+}
+
 TEST_CASE("new limits hold for those who come from then on") {
   GatewayPool pool({}, limited({}), k_acme);
   const SocketClient one = open_as(pool, pool.first_key());
