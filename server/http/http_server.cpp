@@ -196,8 +196,13 @@ asio::awaitable<bool> HttpServer::State::one_request(Connection& connection) {
   const bool is_long = request.body_limit > 0;
   if (const auto fault = reader.limit_body(is_long ? request.body_limit : limits.body_bytes))
     co_return co_await refuse(connection, *fault);
-  if (is_long) connection.tcp().expires_after(limits.long_request);
-  if (const auto fault = co_await reader.read_body()) co_return co_await refuse(connection, *fault);
+  std::optional<BodyPace::Limits> pace;
+  if (is_long) {
+    connection.tcp().expires_after(limits.long_request);
+    pace = {.piece_bytes = limits.piece_bytes, .within = limits.piece};
+  }
+  if (const auto fault = co_await reader.read_body(pace))
+    co_return co_await refuse(connection, *fault);
   if (connection.displaced) co_return false;
   connections.asks(connection);
   BeastRequest message = reader.take();

@@ -30,7 +30,10 @@ struct HttpLimits {
   std::uint64_t body_bytes = 1 << 20;
   std::chrono::milliseconds request{15'000};        // from the first byte to the last one
   std::chrono::milliseconds long_request{300'000};  // of a route that takes long bodies
-  std::chrono::milliseconds idle{60'000};           // between two requests
+  // Of such a body: 408 for one that is slower, 16 KiB a second on average.
+  std::uint64_t piece_bytes = 160 << 10;
+  std::chrono::milliseconds piece{10'000};
+  std::chrono::milliseconds idle{60'000};  // between two requests
   std::chrono::milliseconds write{15'000};
   std::size_t connections = 1024;
   // Taken beyond these, for one request each that is not a WebSocket: operators and health checks are

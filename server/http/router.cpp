@@ -11,6 +11,8 @@ namespace asio = boost::asio;
 
 namespace {
 
+constexpr std::uint64_t k_short_body = 1 << 20;  // bytes, as every route takes them
+
 std::vector<std::string> split(std::string_view path) {
   std::vector<std::string> parts;
   while (!path.empty()) {
@@ -24,24 +26,31 @@ std::vector<std::string> split(std::string_view path) {
 
 bool is_capture(const std::string& part) { return part.size() > 2 && part.front() == '{'; }
 
-// A short body needs none.
-std::optional<Response> take_room(BodyRoom& room, std::uint64_t most, Request& request) {
+Response later(int status, const char* code, const char* why) {
+  Response refusal = error_response(status, code, why);
+  refusal.headers.emplace_back("Retry-After", "5");
+  return refusal;
+}
+
+asio::awaitable<std::optional<Response>> take_room(const LongBodies& bodies, Request& request) {
   const std::string text = request.header("content-length").value_or("");
   const auto bytes = parse_number<std::uint64_t>(text);
-  if (!request.has_body || bytes.value_or(0) == 0) {
-    if (!request.has_body) return std::nullopt;
-    return error_response(411, "usage", request.path + " needs the header Content-Length");
-  }
-  if (*bytes > most) {
-    return error_response(413, "usage",
-                          request.path + " takes at most " + std::to_string(most) + " bytes");
-  }
-  request.body_limit = most;
-  request.body_room = room.take(*bytes);
-  if (request.body_room) return std::nullopt;
-  Response full = error_response(503, "no_capacity", "too much is being uploaded; try again later");
-  full.headers.emplace_back("Retry-After", "5");
-  return full;
+  if (!request.has_body) co_return std::nullopt;
+  if (bytes.value_or(0) == 0)
+    co_return error_response(411, "usage", request.path + " needs the header Content-Length");
+  if (*bytes > bodies.bytes)
+    co_return error_response(
+        413, "usage", request.path + " takes at most " + std::to_string(bodies.bytes) + " bytes");
+  request.body_limit = bodies.bytes;
+  if (*bytes <= k_short_body) co_return std::nullopt;
+  const std::variant<std::string, Response> owner = co_await bodies.owner(request);
+  if (const auto* refusal = std::get_if<Response>(&owner)) co_return *refusal;
+  const auto& name = std::get<std::string>(owner);
+  request.body_room = bodies.room->take(name, *bytes);
+  if (request.body_room) co_return std::nullopt;
+  if (!bodies.room->allows(name, *bytes))
+    co_return later(429, "tenant_limit", "you upload as much as you may at once; try again later");
+  co_return later(503, "no_capacity", "too much is being uploaded; try again later");
 }
 
 bool fits(const std::vector<std::string>& pattern, const std::vector<std::string>& path,
@@ -67,13 +76,11 @@ void Router::on(std::string method, std::string pattern, Handler handler) {
 }
 
 void Router::take_long_bodies(const std::string& method, const std::string& pattern,
-                              std::uint64_t body_bytes, std::shared_ptr<BodyRoom> room) {
+                              const LongBodies& bodies) {
   const std::vector<std::string> parts = split(pattern);
-  longest_body_ = std::max(longest_body_, body_bytes);
+  longest_body_ = std::max(longest_body_, bodies.bytes);
   for (Route& route : routes_) {
-    if (route.method != method || route.parts != parts) continue;
-    route.body_bytes = body_bytes;
-    route.room = room;
+    if (route.method == method && route.parts == parts) route.bodies = bodies;
   }
 }
 
@@ -127,7 +134,7 @@ asio::awaitable<std::optional<Response>> Router::check(Request& request) const {
     refusal.headers.emplace_back("Upgrade", "websocket");
     co_return refusal;
   }
-  if (route->room) co_return take_room(*route->room, route->body_bytes, request);
+  if (route->bodies.room) co_return co_await take_room(route->bodies, request);
   co_return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "server/http/body_room.h"
@@ -23,15 +24,24 @@ using SocketHandler =
 // An answer refuses the request, whose body has not been read yet.
 using Guard = std::function<boost::asio::awaitable<std::optional<Response>>(const Request&)>;
 
+// Of a route that takes longer bodies than others.
+struct LongBodies {
+  std::uint64_t bytes = 0;  // of one body
+  // Of all those together that have more than 1 MiB; shorter ones are taken however full it is.
+  std::shared_ptr<BodyRoom> room{};
+  // Who has to answer for the room that a request takes, or why the request is refused.
+  std::function<boost::asio::awaitable<std::variant<std::string, Response>>(const Request&)>
+      owner{};
+};
+
 class Router {
  public:
   void guard(Guard guard);
   // The first of two routes that fit wins. GET's handler answers HEAD too.
   void on(std::string method, std::string pattern, Handler handler);
-  // That route takes bodies up to that size, whose length is known beforehand, as long as all of them
-  // together fit into `room`.
+  // That route takes longer bodies, whose length is known beforehand.
   void take_long_bodies(const std::string& method, const std::string& pattern,
-                        std::uint64_t body_bytes, std::shared_ptr<BodyRoom> room);
+                        const LongBodies& bodies);
   std::uint64_t longest_body() const { return longest_body_; }
   void on_socket(std::string pattern, SocketHandler handler);
   // Headers that every answer carries.
@@ -52,8 +62,7 @@ class Router {
     std::vector<std::string> parts;
     Handler handler;
     SocketHandler socket;
-    std::uint64_t body_bytes = 0;
-    std::shared_ptr<BodyRoom> room{};
+    LongBodies bodies{};
   };
   const Route* find(Request& request, std::string& allowed) const;
   boost::asio::awaitable<std::optional<Response>> check(Request& request) const;

@@ -90,6 +90,7 @@ void InputRules::ask_moderation(JobSpec& spec) const {
     throw Error(Code::failed, "the moderation's text cannot be spoken");
   }
   spec.text = text->get<std::string>();
+  forbid_blocked_words(spec.text);
 }
 
 }  // namespace navtalk::server

@@ -13,6 +13,7 @@
 #include "server/gateway/jobs/job_link.h"
 #include "server/gateway/jobs/job_request.h"
 #include "server/gateway/jobs/job_webhooks.h"
+#include "server/gateway/jobs/own_fault.h"
 #include "server/gateway/jobs/shared_result.h"
 #include "server/gateway/pages/served_file.h"
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::size_t k_default_page = 100, k_longest_page = 1000;
 constexpr std::uint64_t k_relayed_piece = std::uint64_t{1} << 20;  // bytes in memory
+constexpr std::size_t k_parsed_at_once = 64 << 10;                 // bytes, on the I/O thread
 constexpr int k_uploads_in_memory = 4;                             // of the largest size
 
 // Whoever asks without a key, and the operator.
@@ -65,8 +67,11 @@ Number bounded(const Request& request, const char* name, Number fallback, Number
 
 void JobApi::add_routes(Router& router) {
   router.on("POST", "/v1/jobs", [this](const Request& request) { return submit(request); });
-  router.take_long_bodies("POST", "/v1/jobs", parts_.max_upload,
-                          std::make_shared<BodyRoom>(k_uploads_in_memory * parts_.max_upload));
+  const auto room = std::make_shared<BodyRoom>(k_uploads_in_memory * parts_.max_upload);
+  router.take_long_bodies("POST", "/v1/jobs",
+                          {.bytes = parts_.max_upload,
+                           .room = room,
+                           .owner = [this](const Request& request) { return owner_of(request); }});
   router.on("GET", "/v1/jobs", [this](const Request& request) { return list(request); });
   router.on("GET", "/v1/jobs/{id}", [this](const Request& request) { return show(request); });
   router.on("DELETE", "/v1/jobs/{id}", [this](const Request& request) { return cancel(request); });
@@ -83,6 +88,12 @@ asio::awaitable<std::variant<TenantId, Response>> JobApi::tenant_of(const Reques
   if (auto* refusal = std::get_if<Response>(&who)) co_return std::move(*refusal);
   const TenantId& tenant = std::get<Principal>(who).tenant;
   co_return tenant.empty() ? k_nobodys : tenant;
+}
+
+asio::awaitable<std::variant<std::string, Response>> JobApi::owner_of(const Request& request) {
+  auto tenant = co_await tenant_of(request);
+  if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
+  co_return std::move(std::get<TenantId>(tenant).text);
 }
 
 Json JobApi::as_json(const Job& job) const {
@@ -188,7 +199,13 @@ asio::awaitable<Response> JobApi::webhook_secret(const Request& request) {
 asio::awaitable<Response> JobApi::submit(const Request& request) {
   auto tenant = co_await tenant_of(request);
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
-  JobRequest asked = parse_job_request(request);
+  JobRequest asked;
+  const auto parse = [&] { asked = parse_job_request(request); };
+  if (request.body.size() > k_parsed_at_once) {
+    co_await parts_.file_threads.run(parse);
+  } else {
+    parse();
+  }
   asked.job.spec.tenant = std::get<TenantId>(tenant);
   if (!asked.job.spec.webhook.empty()) refuse_unsigned();
   // Whoever asks again is not judged again, and what was to be fetched may be gone or have changed.
@@ -218,7 +235,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     return made;
   };
   std::optional<Submission> submission;
-  std::string problem;
+  std::string problem, unkept;
   bool ends = false;
   try {
     const bool there = co_await parts_.store_threads.run(has_avatar_and_room);
@@ -231,10 +248,16 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
         parts_.files.bucket() != nullptr ? parts_.bucket_threads : parts_.file_threads;
     if (!asked.audio.empty()) co_await keepers.run(keep_speech);
     submission = co_await parts_.store_threads.run(record);
+  } catch (const OwnFault& error) {
+    unkept = error.message();
   } catch (const Error& error) {
     ends = error.code() == Code::failed && parts_.stop.stop_requested();
     if (error.code() != Code::no_capacity && !ends) throw;
     problem = error.message();
+  }
+  if (!unkept.empty()) {
+    log::error("a job's speech cannot be kept", {{"error", unkept}});
+    co_return unavailable("the speech cannot be kept now: try again later");
   }
   if (ends) co_return unavailable(problem + ": try again");
   if (!problem.empty()) co_return error_response(429, "quota", problem);

@@ -77,6 +77,8 @@ class JobApi {
   // The tenant's own job that the request names, or why there is none.
   Awaitable<std::variant<Job, Response>> named(const Request& request);
   Awaitable<std::variant<TenantId, Response>> tenant_of(const Request& request);
+  // The tenant's name.
+  Awaitable<std::variant<std::string, Response>> owner_of(const Request& request);
   // With what is known of its end. Calls the store.
   Awaitable<nlohmann::ordered_json> with_outlook(const Job& job, CountFrom from);
   nlohmann::ordered_json as_json(const Job& job) const;

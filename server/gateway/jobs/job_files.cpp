@@ -18,6 +18,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/files/whole_file.h"
 #include "core/log/log.h"
+#include "server/gateway/jobs/own_fault.h"
 
 namespace navtalk::server {
 namespace fs = std::filesystem;
@@ -59,27 +60,31 @@ void remove_folder(const fs::path& path) {
 }  // namespace
 
 std::string JobFiles::keep_upload(std::string_view bytes, const std::stop_token& stop) const {
-  std::string name = sha256(std::as_bytes(std::span(bytes)));
-  const fs::path file = upload(name);
+  const std::string name = sha256(std::as_bytes(std::span(bytes)));
+  on_own_disk([&] { write_upload(upload(name), bytes); });
+  share_upload(name, stop);
+  return name;
+}
+
+void JobFiles::write_upload(const fs::path& file, std::string_view bytes) const {
   make_folder(file.parent_path());
   std::error_code error;
   if (const auto lock = locked(file.parent_path()); fs::exists(file, error)) {
     fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // see sweep_uploads()
-    if (!error) {
-      share_upload(name, stop);
-      return name;
-    }
+    if (!error) return;
   }
   // Others may send the same speech at this moment.
   PartialPath partial({.target = file.native() + "." + random_id()});
+  errno = 0;
   std::ofstream to(partial.path(), std::ios::binary);
-  to.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  to.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
+  if (!to) {
+    const std::string why = system_message(errno);
+    throw Error(Code::failed, file.native() + " cannot be written: " + why);
+  }
   to.close();
-  if (!to) throw Error(Code::failed, "the speech cannot be stored: the disk may be full");
   partial.commit();
   put(partial.target(), file);
-  share_upload(name, stop);
-  return name;
 }
 
 // Where the bucket does not take it, this gateway alone can have the job rendered, unless it ends.

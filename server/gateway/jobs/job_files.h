@@ -34,8 +34,8 @@ class JobFiles {
 
   const JobBucket* bucket() const { return bucket_.get(); }
 
-  // Keeps speech; returns its JobSpec::audio. On the disk when it returns. Error{failed} with the system's
-  // reason, and where a request to stop came before the bucket had it.
+  // Keeps speech; returns its JobSpec::audio. On the disk when it returns. OwnFault with the system's
+  // reason; Error{failed} where a request to stop came before the bucket had it.
   std::string keep_upload(std::string_view bytes, const std::stop_token& stop = {}) const;
   // Of a JobSpec::audio.
   std::filesystem::path upload(const std::string& audio) const;
@@ -83,6 +83,8 @@ class JobFiles {
   bool unshare(const std::vector<std::string>& keys, const std::stop_token& stop = {}) const;
 
  private:
+  // Makes it young where it is there.
+  void write_upload(const std::filesystem::path& file, std::string_view bytes) const;
   void share_upload(const std::string& audio, const std::stop_token& stop) const;
 
   std::filesystem::path folder_;

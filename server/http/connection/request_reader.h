@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <optional>
 
+#include "server/http/connection/body_pace.h"
 #include "server/http/connection/request_parser.h"
 #include "server/http/socket/maybe_tls_stream.h"
 
@@ -26,7 +27,9 @@ class RequestReader {
   // nullopt: done.
   boost::asio::awaitable<std::optional<ReadFault>> read_header();
   // Asks for the body first where the peer waits to be asked ("Expect: 100-continue").
-  boost::asio::awaitable<std::optional<ReadFault>> read_body();
+  // Where `pace` is given, a body that comes more slowly is refused with 408.
+  boost::asio::awaitable<std::optional<ReadFault>> read_body(
+      std::optional<BodyPace::Limits> pace = {});
   // See RequestParser::limit_body(). nullopt: done.
   std::optional<ReadFault> limit_body(std::uint64_t bytes) {
     if (parser_.limit_body(bytes) == RequestParser::Step::done) return std::nullopt;
@@ -38,7 +41,8 @@ class RequestReader {
 
  private:
   using TakePart = RequestParser::Step (RequestParser::*)(RequestParser::Buffer&);
-  boost::asio::awaitable<std::optional<ReadFault>> read(TakePart take_part);
+  boost::asio::awaitable<std::optional<ReadFault>> read(TakePart take_part,
+                                                        BodyPace* pace = nullptr);
 
   MaybeTlsStream& stream_;
   RequestParser::Buffer& buffer_;

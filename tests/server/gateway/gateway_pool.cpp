@@ -33,7 +33,7 @@ GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gat
   gateway.access.keys = &*keys_;
   if (gateway.jobs) {
     gateway.jobs->backend = backend;
-    gateway.jobs->folder = folder_ / "jobs";
+    if (gateway.jobs->folder.empty()) gateway.jobs->folder = folder_ / "jobs";
     gateway.jobs->supply = &*supply_;
     gateway.jobs->demand_tracker = &*demand_tracker_;
   }

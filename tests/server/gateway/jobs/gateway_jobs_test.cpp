@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -69,6 +70,45 @@ TEST_CASE("a job that is recorded is answered, however long the bucket takes to 
   pool.stop();
   CHECK(pool.ends());
   CHECK(answer.get().status == 202);
+}
+
+TEST_CASE("speech that the gateway cannot keep is to be sent again later") {
+  const TemporaryDirectory folder;
+  std::filesystem::create_directory(folder / "jobs");
+  std::ofstream(folder / "jobs/uploads") << "not a folder";
+  GatewayOptions options;
+  options.jobs = JobOptions{.folder = folder / "jobs"};
+  GatewayPool pool({}, options);
+  const Got got = pool.operate("POST", "/v1/jobs", k_submission,
+                               {{"Content-Type", "multipart/form-data; boundary=x"}});
+  CHECK(got.status == 503);
+  CHECK(got.body.at("error").at("code") == "unavailable");
+  CHECK(got.headers.contains("retry-after"));
+  CHECK(got.text.find(folder.path().native()) == std::string::npos);
+}
+
+TEST_CASE("a text that the moderation has rewritten is judged and counted as any other") {
+  const std::string long_text(1400, 'a');  // spoken in about 100 s
+  const LoopbackServer moderation([&](Connection& connection, const ReceivedRequest& request) {
+    const bool is_rude = request.body.find("Be rude") != std::string::npos;
+    const std::string text = is_rude ? "It is foul" : long_text;
+    connection.answer(200, R"({"allowed":true,"text":")" + text + R"("})");
+  });
+  const TemporaryDirectory folder;
+  std::ofstream(folder / "blocked") << "foul\n";
+  GatewayOptions options;
+  options.jobs = JobOptions{
+      .folder = folder / "jobs",
+      .input = {.moderation_url = moderation.url(), .blocked_words_file = folder / "blocked"}};
+  GatewayPool pool({}, options);
+  const Got longer =
+      pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  REQUIRE(longer.status == 202);
+  CHECK(longer.body.at("video_minutes").get<double>() == Approx(100.0 / 60));
+  CHECK(longer.body.at("estimated") == true);
+  const Got foul = pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Be rude"})", k_json);
+  CHECK(foul.status == 422);
+  CHECK_THAT(foul.text, Catch::Contains("blocked_words"));
 }
 
 TEST_CASE("a gateway holds what it has yet to deliver for as long as one exchange may take") {

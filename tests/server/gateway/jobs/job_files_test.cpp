@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <fstream>
 #include <future>
 #include <map>
@@ -14,6 +16,7 @@
 
 #include "core/base/id.h"
 #include "core/base/unique_fd.h"
+#include "server/gateway/jobs/own_fault.h"
 #include "tests/fakes/loopback_server.h"
 #include "tests/temporary_directory.h"
 
@@ -104,6 +107,26 @@ TEST_CASE("speech that the bucket does not take is kept here, unless the gateway
                       Catch::Contains("ends before the bucket has the speech"));
   const std::string audio = files.keep_upload("speech");
   CHECK(fs::exists(files.upload(audio)));
+}
+
+TEST_CASE("speech that the disk does not take is the gateway's fault, with the system's reason") {
+  const TemporaryDirectory folder;
+  const JobFiles files(folder.path());
+  rlimit whole{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &whole) == 0);
+  const auto as_it_was = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 1 << 20, .rlim_max = whole.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  std::string why;
+  try {
+    files.keep_upload(std::string(2 << 20, 'x'));
+  } catch (const OwnFault& error) {
+    why = error.message();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &whole);
+  std::signal(SIGXFSZ, as_it_was);
+  CHECK_THAT(why, Catch::EndsWith("cannot be written: File too large"));
+  CHECK(fs::is_empty(folder / "uploads"));
 }
 
 TEST_CASE("old speech leaves the bucket, unless another gateway takes it at that moment") {
