@@ -206,14 +206,19 @@ function mute() {
   if (session) session.volume = muted ? 0 : 1;
 }
 
+// Keyboards of other layouts, and remote ones, may name it by one of the two alone.
+function isSpace(event) {
+  return event.code === "Space" || event.key === " ";
+}
+
 function key(event) {
-  if (spaceHeld && event.code === "Space") return event.preventDefault(); // it repeats, perhaps in a field by now
+  if (spaceHeld && isSpace(event)) return event.preventDefault(); // it repeats, perhaps in a field by now
   const field = event.target.closest?.("textarea, input, select, button, a, dialog");
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
   if (event.key === "Escape") return interrupt();
   if (field && event.target.closest("textarea, select, input:not([type=radio])")) return;
   const actions = { s: () => session && statistics.toggle(), m: mute, "/": () => byId("text").focus(), "?": () => byId("keys").showModal() };
-  if (event.key === " " && !field && session) {
+  if (isSpace(event) && !field && session) {
     event.preventDefault();
     spaceHeld = true;
     if (!event.repeat) voice.press();
@@ -236,7 +241,7 @@ function releaseSpace() {
 }
 
 document.addEventListener("keyup", (event) => {
-  if (event.code !== "Space" || !spaceHeld) return;
+  if (!isSpace(event) || !spaceHeld) return;
   event.preventDefault(); // it presses no button that has the focus by now
   releaseSpace();
 });

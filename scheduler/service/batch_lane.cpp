@@ -12,7 +12,7 @@ int BatchLane::slots() const {
   if (options_.grows_at == Source::cloud) return slots_counted_on(most, most, 0);
   int there = 0, of_users = 0;
   for (const Gpu& gpu : uses_.pool.view().gpus) {
-    if (gpu.state == State::failed) continue;
+    if (gpu.state == State::failed || !shared(gpu)) continue;
     there += gpu.slots;
     of_users += gpu.sessions - gpu.lent;
   }

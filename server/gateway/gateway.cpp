@@ -12,6 +12,7 @@
 #include "server/gateway/jobs/job_api.h"
 #include "server/gateway/jobs/job_metrics.h"
 #include "server/gateway/jobs/job_webhooks.h"
+#include "server/gateway/jobs/speech/speech_fetches.h"
 #include "server/gateway/operator_api.h"
 #include "server/gateway/pages/page_routes.h"
 #include "server/gateway/session/drain_watch.h"
@@ -65,12 +66,17 @@ HttpLimits front_limits(const GatewayOptions& options) {
   const std::size_t files = open_file_limit();
   const std::size_t probes = std::min(AsyncHttpOptions{}.kept_connections,
                                       files / AsyncHttpOptions::k_share_of_open_files);
+  const std::size_t fetches =
+      options.jobs
+          ? std::min(SpeechFetches::k_kept, files / AsyncHttpOptions::k_share_of_open_files)
+          : 0;
   return within_open_files(
       {.connections = k_ceiling,
        .reserve = k_reserve,
        .per_address = options.connections_per_address,
        .unbounded_addresses = options.session.trusted_proxies},
-      files, {.others = k_others + probes + admin_connections(options), .per_connection = 2});
+      files,
+      {.others = k_others + probes + fetches + admin_connections(options), .per_connection = 2});
 }
 
 HttpLimits admin_limits() {

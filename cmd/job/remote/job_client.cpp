@@ -61,7 +61,8 @@ bool is_for_later(const HttpResult& result) {
     return fault->kind != HttpFault::Kind::stopped;
   const auto& answer = std::get<HttpAnswer>(result);
   if (answer.status == 429) return !is_over_quota(answer);
-  return answer.status == 502 || answer.status == 503 || answer.status == 504;
+  return answer.status == 408 || answer.status == 502 || answer.status == 503 ||
+         answer.status == 504;
 }
 
 // What the gateway asked for in seconds; dates are not understood.

@@ -20,11 +20,14 @@ struct BatchCapacity {
   double render_rate = 0;  // as `rate`, without what comes before a job's first frame; 0: not known
   double overhead = 0;     // minutes of a GPU for that, of each job
   VideoMinutes measured{};   // work of the latest finished jobs, of which `rate` was learnt
-  double lasting_rate = 0;   // as `rate`, by which the budget goes; 0: `rate`
+  double lasting_rate = 0;   // as `rate`, by which tenants save; 0: `rate`
   double recent_budget = 0;  // as it was lately, see remembering()
 
-  // The budget of all tenants, in video-minutes a minute.
-  double budget() const { return utilisation * gpus * (lasting_rate > 0 ? lasting_rate : rate); }
+  // The budget of all tenants, in video-minutes a minute: now, and the one of which they may save ten minutes.
+  double budget() const { return utilisation * gpus * rate; }
+  double lasting_budget() const {
+    return utilisation * gpus * (lasting_rate > 0 ? lasting_rate : rate);
+  }
   double rate_of_frames() const { return render_rate > 0 ? render_rate : rate; }
 
   // With the `rate` that these jobs have together, since the overhead is a larger part of short ones, and with the
@@ -41,11 +44,12 @@ struct BatchCapacity {
     return capacity;
   }
 
-  // That its budget was `recent` so long ago: a larger one at once, and a smaller one gradually.
+  // That its lasting budget was `recent` so long ago: a larger one at once, and a smaller one gradually.
   BatchCapacity remembering(double recent, Duration passed) const {
     BatchCapacity capacity = *this;
     const double halves = in_seconds(std::max(passed, Duration{})) / in_seconds(k_recent_half_life);
-    capacity.recent_budget = budget() + std::max(0.0, recent - budget()) * std::exp2(-halves);
+    const double larger = std::max(0.0, recent - lasting_budget());
+    capacity.recent_budget = lasting_budget() + larger * std::exp2(-halves);
     return capacity;
   }
 

@@ -48,9 +48,9 @@ std::vector<double> bursts(std::span<const TenantLine> lines, double budget) {
 }  // namespace
 
 void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoint now) {
-  const std::vector<double> most = bursts(lines, capacity.budget());
+  const std::vector<double> most = bursts(lines, capacity.lasting_budget());
   const std::vector<double> kept =
-      bursts(lines, std::max(capacity.budget(), capacity.recent_budget));
+      bursts(lines, std::max(capacity.lasting_budget(), capacity.recent_budget));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     TenantLine& line = lines[i];
     const double asked = line.queued.count() + std::max(0.0, most[i] - line.bucket.minutes);
@@ -85,7 +85,7 @@ std::vector<EarlyRelease> early_releases(std::span<const TenantLine> lines,
   }
   const auto slots = static_cast<std::int64_t>(std::floor(capacity.gpus));
   const std::vector<double> parts = slot_parts(uses, slots);
-  const std::vector<double> full = bursts(lines, capacity.budget());
+  const std::vector<double> full = bursts(lines, capacity.lasting_budget());
   std::vector<EarlyRelease> most;
   for (std::size_t i = 0; i < lines.size(); ++i)
     most.push_back({.jobs = parts[i], .debt = full[i]});

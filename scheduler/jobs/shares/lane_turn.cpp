@@ -24,6 +24,7 @@ constexpr double k_longest_rendering_s = 1e9;  // a worker's word
 constexpr double k_assumed_rate = 1;
 // Promises that are looked at in a turn: those that are due soon, and as many of the others in turn.
 constexpr std::size_t k_promises_at_once = 16;
+constexpr Duration k_longest_turn = std::chrono::seconds(10);
 constexpr Duration k_due_soon = std::chrono::minutes(5);
 
 // An end of a job, with the time that its last try took.
@@ -98,8 +99,10 @@ VideoMinutes LaneTurn::take(double gpus) {
   }
   division_.capacity = capacity_of(lane_, division_.lines);
   if (lane_.pace.rate <= 0) division_.capacity.rate = k_assumed_rate;
-  division_.capacity = division_.capacity.remembering(lane_.recent_budget, now_ - lane_.divided_at);
-  lane_.recent_budget = division_.capacity.recent_budget;
+  // Before a first turn, and while there was nothing to divide, no budget was low.
+  const Duration passed = std::min(now_ - lane_.divided_at, k_longest_turn);
+  division_.capacity = division_.capacity.remembering(lane_.recent_budget, passed);
+  lane_.recent_budget = lane_.pace.rate > 0 ? division_.capacity.recent_budget : 0;
   lane_.divided_at = now_;
   navtalk::divide(division_.lines, division_.capacity, now_);
   VideoMinutes released;

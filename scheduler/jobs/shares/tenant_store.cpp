@@ -142,7 +142,8 @@ Division TenantStore::division() {
 }
 
 VideoMinutes TenantStore::divide(double gpus, const Cause& cause, TimePoint now) {
-  if (!in_read(*backend_, anything_to_do)) return {};
+  const auto due = [&](Transaction& t) { return anything_to_do(t) || read_lane(t).gpus != gpus; };
+  if (!in_read(*backend_, due)) return {};
   // A crash of the machine may undo it: then the next turn does the same.
   return in_write(*backend_, Durability::relaxed,
                   [&](Transaction& t) { return LaneTurn(t, table_in(t), cause, now).take(gpus); });

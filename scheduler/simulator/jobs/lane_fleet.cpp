@@ -33,10 +33,12 @@ int LaneFleet::ready(TimePoint now) {
 int LaneFleet::turn(const LaneWork& work, double rate, int free, TimePoint now) {
   if (options_.most == 0) return 0;
   const Duration cold_start = estimator_.demand(now).create_at(Source::cloud).p90;
-  demand_ = demand_after(
-      demand_, work,
-      {.max_gpus = options_.most, .rate = rate, .cold_start = cold_start, .hold = options_.hold},
-      now);
+  demand_ = demand_after(demand_, work,
+                         {.max_gpus = options_.most,
+                          .rate = rate,
+                          .cold_start = cold_start,
+                          .hold = options_.hold_down},
+                         now);
   const int wanted = wanted_slots(demand_, now);
   const int there = ready_ + static_cast<int>(starting_.size());
   for (int i = there; i < wanted; ++i) {

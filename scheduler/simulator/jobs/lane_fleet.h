@@ -16,10 +16,9 @@ namespace navtalk {
 
 struct LaneFleetOptions {
   std::uint64_t seed = 1;
-  int most = 0;                             // 0: none
-  double lead_s = 90, lead_sigma = 0.4;     // cold starts: lognormal, this median
-  Duration hold = std::chrono::minutes(5);  // as BatchLaneOptions
-  Duration hold_down = ScalingLimits{}.hold_down;
+  int most = 0;                                    // 0: none
+  double lead_s = 90, lead_sigma = 0.4;            // cold starts: lognormal, this median
+  Duration hold_down = ScalingLimits{}.hold_down;  // the lane holds slots for as long
 };
 
 class LaneFleet {

@@ -168,13 +168,14 @@ BatchCapacity LaneWorld::capacity_of_jobs() const {
   BatchCapacity learnt = capacity_;
   learnt.rate = pace_.rate > 0 ? pace_.rate : options_.rate;
   learnt.measured = pace_.measured;
+  learnt.lasting_rate = 0;
   return learnt.with_jobs(work.jobs, work.work);
 }
 
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
   const int most = options_.gpus + options_.max_gpus;
-  capacity_.gpus = slots_counted_on(most, most, slots_.live());
+  capacity_.gpus = slots_counted_on(most, most, options_.max_gpus > 0 ? 0 : slots_.live());
   capacity_ = capacity_of_jobs().remembering(capacity_.recent_budget, now_ - turned_at_);
   turned_at_ = now_;
   divide(lines_, capacity_, now_);

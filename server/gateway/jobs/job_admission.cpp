@@ -12,9 +12,6 @@ namespace {
 constexpr int k_most_fetches = 2, k_most_probes = 2;  // of a tenant at once
 constexpr int k_most_waiting_probes = 16;             // of all tenants
 
-// Of a text that the moderation has rewritten, as parse_job_request() guesses it.
-constexpr double k_bytes_spoken_per_s = 14;
-
 int total(const std::map<TenantId, int>& under_way) {
   int sum = 0;
   for (const auto& [tenant, count] : under_way) sum += count;
@@ -68,10 +65,7 @@ asio::awaitable<std::optional<Response>> JobAdmission::judge(JobRequest& asked) 
     failed = error.message();
   }
   if (!failed.empty()) co_return unavailable(failed);
-  if (asked.job.spec.text != before) {
-    take_measured(asked, static_cast<double>(asked.job.spec.text.size()) / k_bytes_spoken_per_s);
-    asked.job.estimated = true;
-  }
+  if (asked.job.spec.text != before) guess_work(asked);
   co_return std::nullopt;
 }
 

@@ -174,6 +174,8 @@ void check_url(const char* member, const std::string& url) {
 void check_speech(const JobRequest& asked, const nlohmann::json& video) {
   const std::string& text = asked.job.spec.text;
   const bool has_audio = !asked.audio.empty() || !asked.audio_url.empty();
+  if (text.empty() && !has_audio && asked.has_empty_audio)
+    refuse("the part 'audio' of the form is empty");
   if (text.empty() && !has_audio)
     refuse("the job has neither a text, nor the part 'audio' of a form, nor audio_url");
   if (!text.empty() && has_audio) refuse("the job has a text and audio: leave one of them out");
@@ -237,8 +239,7 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
   members.refuse_others();
   check_speech(into, video);
   check_output(into, options);
-  into.job.work = work_of(static_cast<double>(spec.text.size()) / k_spoken_bytes_per_s, into);
-  into.job.estimated = true;
+  guess_work(into);
   if (!into.audio.empty()) take_audio(into, into.audio);
   spec.options = options.dump();
 }
@@ -270,7 +271,7 @@ std::string_view job_of_form(std::string_view type, std::string_view body, JobRe
     content = part.content;
   }
   if (!job || job->empty()) refuse("the form lacks the part 'job', a JSON object");
-  if (audio && audio->empty()) refuse("the part 'audio' of the form is empty");
+  into.has_empty_audio = audio && audio->empty();
   into.audio = audio.value_or("");
   return *job;
 }
@@ -313,6 +314,12 @@ std::string request_digest(const JobRequest& request) {
                                {"audio_url", request.audio_url},
                                {"audio", request.audio.empty() ? "" : digest(request.audio)}}
                     .dump());
+}
+
+void guess_work(JobRequest& request) {
+  const auto bytes = static_cast<double>(request.job.spec.text.size());
+  request.job.work = work_of(bytes / k_spoken_bytes_per_s, request);
+  request.job.estimated = true;
 }
 
 void take_audio(JobRequest& request, std::string_view audio) {

@@ -13,11 +13,12 @@
 namespace navtalk::server {
 
 struct JobRequest {
-  NewJob job{};              // without its tenant, and its audio's name
-  std::string_view audio{};  // of the request's body, or `fetched`; empty: a text is spoken
-  std::string audio_url{};   // where the audio is to be fetched
-  FetchedSpeech fetched{};   // from there
-  double start_s = 0;        // the part of the speech that is rendered
+  NewJob job{};                  // without its tenant, and its audio's name
+  std::string_view audio{};      // of the request's body, or `fetched`; empty: a text is spoken
+  bool has_empty_audio = false;  // as a page's form without a file sends it
+  std::string audio_url{};       // where the audio is to be fetched
+  FetchedSpeech fetched{};       // from there
+  double start_s = 0;            // the part of the speech that is rendered
   std::optional<double> duration_s{};
 };
 
@@ -26,6 +27,9 @@ JobRequest parse_job_request(const Request& request);
 
 // Of what was asked for, as NewJob::request; before it is rewritten or fetched.
 std::string request_digest(const JobRequest& request);
+
+// By its text, until that is measured.
+void guess_work(JobRequest& request);
 
 // The job speaks this audio, whose length is guessed.
 void take_audio(JobRequest& request, std::string_view audio);

@@ -12,7 +12,8 @@ namespace navtalk::server {
 
 class InputQueue {
  public:
-  static constexpr std::size_t k_most_sounds = 500, k_most_sound_bytes = 4 << 20;
+  // 120 s, which a worker keeps as well, in frames of 20 ms and at 16 kHz.
+  static constexpr std::size_t k_most_sounds = 6'000, k_most_sound_bytes = 4 << 20;
   static constexpr std::size_t k_most_texts = 100, k_most_text_bytes = 1 << 20;
 
   // False: it is sound, and dropped. One `interrupt` waits at most.

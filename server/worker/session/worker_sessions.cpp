@@ -117,8 +117,9 @@ asio::awaitable<std::optional<Response>> WorkerSessions::hold(const Request& req
     }
   }
   models_.drop_surplus();  // what this session held, perhaps
-  files_.post([] { ::malloc_trim(0); });
-  if (socket) co_await socket->finished();
+  if (!socket) co_return std::nullopt;
+  files_.post([] { ::malloc_trim(0); });  // large pictures leave much behind
+  co_await socket->finished();
   co_return std::nullopt;
 }
 

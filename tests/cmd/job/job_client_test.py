@@ -91,11 +91,12 @@ class Client(unittest.TestCase):
 
     def test_a_refusal_is_tried_again_no_earlier_than_the_gateway_asks(self):
         later = {"Retry-After": "3"}
-        self.gateway.answers = [refusal(429, "tenant_limit", "busy", **later), refusal(503, "unavailable", "busy", **later)]
+        busy = [refusal(429, "tenant_limit", "busy", **later), refusal(503, "unavailable", "busy", **later)]
+        self.gateway.answers = [*busy, refusal(408, "too_slow", "stalled")]
         ran = self.submit()
         self.assertEqual(ran.returncode, 0, ran.stderr)
         times = [at for *_, at in self.gateway.asked]
-        self.assertEqual(len(times), 3)
+        self.assertEqual(len(times), 4)
         self.assertGreaterEqual(times[1] - times[0], 2.9)
         self.assertGreaterEqual(times[2] - times[1], 2.9)
 

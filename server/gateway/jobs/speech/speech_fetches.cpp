@@ -58,7 +58,7 @@ asio::awaitable<HttpResult> answer_to(AsyncHttpClient& client, HttpRequest reque
 SpeechFetches::SpeechFetches(SpeechFetchOptions options)
     : options_(options),
       room_(k_in_memory * options.max_audio),
-      client_({.at_once = k_at_once, .kept_connections = 2 * k_at_once}) {}
+      client_({.at_once = k_at_once, .kept_connections = k_kept}) {}
 
 asio::awaitable<FetchedSpeech> SpeechFetches::fetch(TenantId tenant, std::string url) {
   struct Fetch {

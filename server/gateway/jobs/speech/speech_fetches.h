@@ -21,7 +21,8 @@ struct SpeechFetchOptions {
 
 class SpeechFetches {
  public:
-  static constexpr std::size_t k_at_once = 128;  // what 1,024 open files leave room for
+  static constexpr std::size_t k_at_once = 128;         // what 1,024 open files leave room for
+  static constexpr std::size_t k_kept = 2 * k_at_once;  // connections, those in use included
   // Recordings of the largest size that are in memory at once, those included that are whole.
   static constexpr std::uint64_t k_in_memory = 16;
 

@@ -128,21 +128,24 @@ TEST_CASE(
   CHECK(untold.with_jobs(1, VideoMinutes(1min)).rate == 0.1);
 }
 
-TEST_CASE("the budget goes by the jobs in the lane and the latest finished ones together") {
+TEST_CASE(
+    "what tenants may save goes by the jobs in the lane and the latest finished ones together") {
   const BatchCapacity learnt{
       .gpus = 10, .rate = 0.8, .render_rate = 1, .overhead = 0.5, .measured = VideoMinutes(40min)};
   // A text of three seconds that is alone: of 40.05 minutes in 50.55.
   const BatchCapacity alone = learnt.with_jobs(1, VideoMinutes(3s));
   CHECK(alone.rate == Approx(0.05 / 0.55));
   CHECK(alone.lasting_rate == Approx(40.05 / 50.55));
-  CHECK(alone.budget() == Approx(8 * 40.05 / 50.55));
+  CHECK(alone.lasting_budget() == Approx(8 * 40.05 / 50.55));
+  CHECK(alone.budget() == Approx(8 * 0.05 / 0.55));  // no more than the GPUs render
   // A thousand of them, of which each has its overhead.
   const BatchCapacity flood = learnt.with_jobs(1000, VideoMinutes(50min));
   CHECK(flood.lasting_rate == Approx(90.0 / 600));
-  CHECK(learnt.with_jobs(0, VideoMinutes{}).budget() == Approx(6.4));
+  CHECK(flood.budget() == Approx(8 * 50.0 / 550));
+  CHECK(learnt.with_jobs(0, VideoMinutes{}).lasting_budget() == Approx(6.4));
   // Of which nothing was learnt: by the jobs alone.
   const BatchCapacity fresh{.gpus = 10, .render_rate = 1, .overhead = 0.5};
-  CHECK(fresh.with_jobs(1, VideoMinutes(1min)).budget() == Approx(8 / 1.5));
+  CHECK(fresh.with_jobs(1, VideoMinutes(1min)).lasting_budget() == Approx(8 / 1.5));
 }
 
 TEST_CASE("after short jobs alone a long one is expected by what its length takes") {

@@ -1,6 +1,7 @@
 // What a tenant may do at most, and what it is told beyond that.
 #include <catch2/catch.hpp>
 
+#include "server/gateway/session/input_queue.h"
 #include "tests/server/gateway/media_client.h"
 
 using namespace navtalk;
@@ -156,7 +157,8 @@ TEST_CASE("an interrupt and the end of a session do not wait behind the messages
   client.send(k_start);
   REQUIRE(client.receive_json().at("type") == "session.ready");
   const bool too_much = GENERATE(false, true);
-  for (int i = 0; i < (too_much ? 700 : 100); ++i) client.send_binary("sound");
+  const std::size_t many = too_much ? InputQueue::k_most_sounds + 200 : 100;
+  for (std::size_t i = 0; i < many; ++i) client.send_binary("sound");
   client.send(R"({"type":"interrupt"})");
   CHECK(eventually([&] { return pool.asked_of(gpu).at("frames").value("interrupt", 0) == 1; }));
   for (int i = 0; i < 100; ++i) client.send_binary("sound");
