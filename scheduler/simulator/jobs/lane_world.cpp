@@ -175,7 +175,7 @@ BatchCapacity LaneWorld::capacity_of_jobs() const {
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
   const int most = options_.gpus + options_.max_gpus;
-  capacity_.gpus = slots_counted_on(most, most, options_.max_gpus > 0 ? 0 : slots_.live());
+  capacity_.gpus = slots_counted_on(most, most, slots_.live());
   capacity_ = capacity_of_jobs().remembering(capacity_.recent_budget, now_ - turned_at_);
   turned_at_ = now_;
   divide(lines_, capacity_, now_);
