@@ -94,7 +94,7 @@ class Spawn {
   posix_spawnattr_t attributes_{};
 };
 
-// With the programs that it waits for, such as espeak-ng. The leader is not reaped yet, so the group is no other one's.
+// With the programs that it waits for, such as espeak-ng. The leader is not reaped yet, so the group cannot be another one's.
 void kill_group(pid_t leader) { ::kill(-leader, SIGKILL); }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto k_fetch_within = 60s, k_stall = 10s;
-constexpr std::size_t k_longest_refusal = 256 << 10;  // bytes of an answer that is no speech
+constexpr std::size_t k_longest_refusal = 256 << 10;  // bytes of an answer that is not speech
 
 [[noreturn]] void refuse_url(const std::string& what) {
   throw Error(Code::invalid, "audio_url: " + what);
