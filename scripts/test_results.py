@@ -1,7 +1,8 @@
-"""usage: test_results.py PRESET BUILD   prints one line for each test of a preset's run
+"""usage: test_results.py PRESET BUILD FAILURES   prints one line for each test of a preset's run
 
 A line is the result (passed, failed, skipped), a tab, and "PRESET: name". BUILD/junit.xml has ctest's view: the processes.
 BUILD/results has a file for each process that ran a file of Catch cases, with a line for each case (tests/main.cpp).
+To the file FAILURES the end of what each process printed that failed is added.
 """
 
 import pathlib
@@ -44,10 +45,23 @@ def lines(build):
             yield "failed", f"{name} (the process failed, no case did)"
 
 
+def failures(build):
+    most_lines, most_bytes = 60, 6000
+    for process in ElementTree.parse(build / "junit.xml").getroot().iter("testcase"):
+        if result(process) != "failed":
+            continue
+        printed = (process.findtext("system-out") or "").splitlines()[-most_lines:]
+        yield f"{process.get('name')} printed last\n" + "\n".join(printed)[-most_bytes:]
+
+
 def main():
-    preset, build = sys.argv[1:]
-    for outcome, name in lines(pathlib.Path(build)):
+    preset, build, failures_file = sys.argv[1:]
+    build = pathlib.Path(build)
+    for outcome, name in lines(build):
         print(f"{outcome}\t{preset}: {name}")
+    with open(failures_file, "a", encoding="utf-8") as file:
+        for text in failures(build):
+            file.write(f"\n{preset}: {text}\n")
 
 
 main()
