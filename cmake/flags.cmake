@@ -66,7 +66,7 @@ target_include_directories(navtalk_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
 # navtalk_sanitizer_defaults(TARGET) gives a program what its sanitizer has to know. Programs alone can: the runtime asks them by name.
 function(navtalk_sanitizer_defaults target)
-  if(NAVTALK_SANITIZE AND NOT NAVTALK_FUZZ)
+  if(NAVTALK_SANITIZE)
     set(defaults ${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp)
     target_sources(${target} PRIVATE ${defaults})
     string(TOUPPER ${NAVTALK_SANITIZE} sanitizers)

@@ -1,4 +1,4 @@
-// What the sanitizers are told in every program of the presets asan and tsan, whoever starts it. Variables of the environment
+// What the sanitizers are told in every program of the presets asan, tsan and fuzz, whoever starts it. Variables of the environment
 // (ASAN_OPTIONS and the like) come on top.
 
 #define NAVTALK_ASKED_BY_SANITIZER                                                                 \
