@@ -41,8 +41,17 @@ TraceExporter::~TraceExporter() {
   thread_.join();
   // What waited when the thread ended gets one try.
   for (std::vector<Span> spans = waiting_now(); !spans.empty(); spans = waiting_now()) {
+    deliver_at_last(spans);
+  }
+}
+
+// Errors end no process: what cannot be sent is lost.
+void TraceExporter::deliver_at_last(const std::vector<Span>& spans) {
+  try {
     if (try_once(spans, options_.tries, options_.last_words, {}))
       count(0, spans.size(), "the process ends");
+  } catch (const std::exception& error) {
+    count(0, spans.size(), error.what());
   }
 }
 
@@ -97,7 +106,12 @@ std::vector<Span> TraceExporter::next_batch(const std::stop_token& stop) {
 void TraceExporter::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const std::vector<Span> spans = next_batch(stop);
-    if (!spans.empty()) deliver(spans, stop);
+    if (spans.empty()) continue;
+    try {
+      deliver(spans, stop);
+    } catch (const std::exception& error) {
+      count(0, spans.size(), error.what());
+    }
   }
 }
 

@@ -58,16 +58,17 @@ struct Setting {
   bool replace(PoolStore& store, const Known& known, const T& value) const {
     return store.swap_setting(name, known.text, as_text(value));
   }
-  // Reads, changes and writes; again when another process was quicker. Error{failed} when others
-  // write all the time.
+  // Reads, changes and writes what has changed; again when another process was quicker. Error{failed} when
+  // others write all the time.
   template <class Change>
   void update(PoolStore& store, const Change& change) const {
     constexpr int k_tries = 50;
     for (int i = 0; i < k_tries; ++i) {
       const Known known = look_up(store);
       T value = known.value.value_or(T{});
+      const std::string before = as_text(value);
       change(value);
-      if (replace(store, known, value)) return;
+      if (as_text(value) == before || replace(store, known, value)) return;
     }
     throw Error(Code::failed,
                 "the pool's setting '" + std::string(name) + "' is changed all the time by others");

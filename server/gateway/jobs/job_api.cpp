@@ -127,8 +127,8 @@ Json JobApi::as_json(const Job& job) const {
 }
 
 asio::awaitable<Json> JobApi::with_outlook(const Job& job, CountFrom from) {
-  const TimePoint now = parts_.store.now();
-  auto look = [&] { return parts_.tenants.outlook_of(job.id, from, now); };
+  // The store's time may be a question to its server.
+  auto look = [&] { return parts_.tenants.outlook_of(job.id, from, parts_.store.now()); };
   const JobOutlook outlook = co_await parts_.store_threads.run(look);
   Json object = as_json(job);
   const bool promised = outlook.promise.has_value();

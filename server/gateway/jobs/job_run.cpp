@@ -39,6 +39,16 @@ std::string words_of(const nlohmann::json& frame, const char* member) {
              : "";
 }
 
+// Of a video. What no video lasts is a worker's fault.
+VideoMinutes length_in(const nlohmann::json& frame) {
+  constexpr double k_longest_s = 1e6;
+  const double duration_s = frame.at("duration_s");
+  if (!(duration_s >= 0 && duration_s <= k_longest_s))
+    throw Error(Code::failed,
+                "the worker told of a video of " + frame.at("duration_s").dump() + " s");
+  return VideoMinutes(from_seconds(duration_s));
+}
+
 // What the worker is told, without its files.
 JobStart start_of(const Job& job) {
   const VideoChoice choice = video_choice(job.spec);
@@ -236,7 +246,7 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
         std::clamp(object->value("done", 0.0) / std::max(1.0, object->value("of", 1.0)), 0.0, 1.0);
   }
   if (type == job_frame::measured) {
-    const VideoMinutes work(from_seconds(std::max(0.0, object->value("duration_s", 0.0))));
+    const VideoMinutes work = length_in(*object);
     work_ = work;
     const bool held = co_await record_.measure(work);
     if (!held) co_return End::lost;
@@ -276,9 +286,8 @@ asio::awaitable<bool> JobRun::receive_into(WebSocket& worker, std::uint64_t byte
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker,
                                                                const nlohmann::json& frame) {
-  const JobSegment segment{.index = frame.at("index"),
-                           .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
-                           .result = frame.at("record")};
+  const JobSegment segment{
+      .index = frame.at("index"), .work = length_in(frame), .result = frame.at("record")};
   if (segment.index < 0) throw Error(Code::failed, "the worker sent a segment without a place");
   const std::uint64_t bytes = frame.at("bytes");
   std::unique_ptr<Incoming> whole = co_await receive_file(worker, bytes);

@@ -34,6 +34,19 @@ TEST_CASE("what a gateway lacks says nothing about a worker that calls every job
   CHECK(gateway.claims(third) == 0);  // it rests after two
 }
 
+TEST_CASE("a worker that tells of a length which no video has costs the job a try") {
+  const std::string length = GENERATE("1e300", "-1", "\"long\"");
+  INFO(length);
+  const WorkerScript measure = [length](WebSocket& gateway) -> asio::awaitable<void> {
+    co_await tell(gateway, R"({"type":"job.measured","duration_s":)" + length + "}");
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = measure, .rules = {.most_attempts = 1}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  CHECK(gateway.state(job, JobState::dead) == JobState::dead);
+}
+
 TEST_CASE("a job that waits for a GPU's memory has lost no try") {
   const WorkerScript full = [](WebSocket& gateway) {
     return tell(gateway, R"({"type":"job.failed","code":"memory","message":"full"})");
