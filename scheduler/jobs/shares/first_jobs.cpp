@@ -71,7 +71,8 @@ LaneUse lane_use(Transaction& transaction, const TenantTermsTable& fixed) {
     if (kind == LaneRowKind::plan) lane.times[column::number<int>(*rows, 4)] = rows->real(8);
     if (kind == LaneRowKind::delayed_job) delayed.push_back({column::text(*rows, 1)});
     if (kind == LaneRowKind::headroom) lane.headroom = read_headroom(*rows);
-    if (kind == LaneRowKind::tenant) uses.emplace(column::text(*rows, 1), read_use(*rows));
+    if (kind == LaneRowKind::tenant)
+      uses.emplace(TenantId{column::text(*rows, 1)}, read_use(*rows));
   }
   for (const TenantId& tenant : delayed) {
     const auto found = uses.find(tenant);
