@@ -357,13 +357,7 @@ void JobStore::forget(std::span<const JobId> jobs) {
 }
 
 bool JobStore::has_claimable(TimePoint now) {
-  return in_read(*backend_, [&](Transaction& t) {
-    const auto rows = t.db.query(
-        "SELECT 1 FROM jobs WHERE state = 1 AND not_before = 0 UNION ALL "
-        "SELECT 1 FROM jobs WHERE not_before > 0 AND not_before <= $1 AND state = 1 LIMIT 1",
-        {column::of(now)});
-    return rows->next();
-  });
+  return in_read(*backend_, [&](Transaction& t) { return any_claimable(t, now); });
 }
 
 std::vector<JobId> JobStore::unknown_of(std::span<const JobId> ids) {

@@ -5,6 +5,18 @@
 #include "scheduler/jobs/lanes/batch_demand.h"
 
 namespace navtalk {
+namespace {
+
+// That serve now and that users leave, lent or free.
+int slots_for_jobs(const std::vector<Gpu>& gpus) {
+  int slots = 0;
+  for (const Gpu& gpu : gpus) {
+    if (gpu.serving() && shared(gpu) && !silent(gpu)) slots += gpu.slots - gpu.sessions + gpu.lent;
+  }
+  return slots;
+}
+
+}  // namespace
 
 // That the division may count on.
 int BatchLane::slots() const {
@@ -21,7 +33,8 @@ int BatchLane::slots() const {
 
 void BatchLane::turn() {
   const TimePoint now = uses_.tenants.now();
-  uses_.tenants.divide(slots(), {options_.who, "the batch lane"}, now);
+  uses_.tenants.divide(slots(), {options_.who, "the batch lane"}, now,
+                       slots_for_jobs(uses_.pool.view().gpus));
   const Division division = uses_.tenants.division();
   const LaneWork work = work_of(division.lines);
   LaneGrowth growth{

@@ -2,6 +2,7 @@
 // slots they want. Any number of processes may share a store and take turns. One thread at a time.
 //
 //   finished jobs ──► learnt rate ──► TenantStore::divide(): shares, releases, promises
+//   slots that users leave now ──────────┘ and what is kept free from a flood
 //   work that waits ──► demand_after() ──► OfflineDemand ──► the scaler's target
 //                           └─ from none ──► Supply starts the first GPU at once
 #pragma once

@@ -84,12 +84,16 @@ class TenantStore {
 
   Division division();
   // One turn, to be taken every second: learns from finished jobs, divides the budget of so many GPUs,
-  // releases jobs, and changes promises that will be missed. Returns what was released.
-  VideoMinutes divide(double gpus, const Cause& cause, TimePoint now);
+  // releases jobs, and changes promises that will be missed. Returns what was released. `slots` are those that jobs may
+  // use at the moment, lent and free: some of them are kept free from a flood (flood_headroom.h). 0: it is not known.
+  VideoMinutes divide(double gpus, const Cause& cause, TimePoint now, std::int64_t slots = 0);
 
-  // The jobs of this worker that give way to other tenants' jobs at the end of a segment; to be asked while no slot is
-  // free.
-  std::vector<JobPreemption> preemptions(const std::string& worker,
+  // Whether a job may be claimed in the order of by_shares(): there is one, and it is not held back while slots are kept free
+  // from its tenant. A claim may find none all the same, at the largest number of a tenant's jobs.
+  bool has_claimable(TimePoint now);
+  // The jobs of this worker that give way to other tenants' jobs at the end of a segment. `lacks_slot`: a job waits, and no
+  // slot is free. Otherwise those from whose tenant slots are kept free, while fewer are.
+  std::vector<JobPreemption> preemptions(const std::string& worker, bool lacks_slot = true,
                                          const PreemptionRules& rules = {});
 
   // Promises the jobs' finish times and keeps them, to be scored; of each the estimate, nullopt for one

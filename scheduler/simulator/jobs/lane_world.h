@@ -15,6 +15,7 @@
 #include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/division.h"
+#include "scheduler/jobs/shares/flood_headroom.h"
 #include "scheduler/jobs/shares/job_pace.h"
 #include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/pool/history.h"
@@ -115,6 +116,7 @@ class LaneWorld {
   JobPolicy policy_;
   const JobSimulatorOptions& options_;
   BatchCapacity capacity_{};
+  FloodHeadroom headroom_{};
   JobPace pace_{};  // of which only the rate is learnt
 
   TimePoint now_{};

@@ -310,8 +310,10 @@ asio::awaitable<void> JobDispatcher::yield_to_users() {
 
 asio::awaitable<void> JobDispatcher::give_way() {
   std::vector<JobPreemption> wanted;
-  if (lacks_slot_ && !users_wait_) {
-    auto look = [this] { return parts_.tenants.preemptions(owner_, parts_.preemption); };
+  if (!users_wait_) {
+    auto look = [this, lacks_slot = lacks_slot_] {
+      return parts_.tenants.preemptions(owner_, lacks_slot, parts_.preemption);
+    };
     wanted = co_await parts_.runs.store_threads.run(look);
   }
   std::size_t leaving = 0;  // of which the store did not know yet, perhaps
@@ -357,8 +359,8 @@ bool JobDispatcher::may_begin() const {
 }
 
 asio::awaitable<bool> JobDispatcher::has_claimable() {
-  JobStore& store = parts_.runs.store;
-  auto look = [&store] { return store.has_claimable(store.now()); };
+  TenantStore& tenants = parts_.tenants;
+  auto look = [&tenants] { return tenants.has_claimable(tenants.now()); };
   co_return co_await parts_.runs.store_threads.run(look);
 }
 

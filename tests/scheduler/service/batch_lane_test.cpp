@@ -109,6 +109,32 @@ TEST_CASE("without a cloud the lane counts on lent slots, and not on those of us
   CHECK(counted_on({.max_gpus = 2}) == 1);
 }
 
+TEST_CASE("of the slots that users leave the lane keeps some free from a flood") {
+  LaneWorld world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::local);
+  gpu.state = State::idle;
+  gpu.slots = 16;
+  gpu.url = "http://127.0.0.1:9";
+  world.pool.add(gpu);
+  REQUIRE(
+      world.pool.store->claim({.id = {"job"}, .gateway = "gateway", .lane = Lane::batch}, 10min));
+  for (const char* user : {"a", "b", "c", "d"}) REQUIRE(world.pool.claim(user));
+  for (int i = 0; i < 40; ++i) world.submit(1h);
+  NewJob other = new_job("ada");
+  other.spec.tenant = {"other"};
+  world.jobs.submit(other, k_user, world.jobs.now());
+  BatchLane lane = world.lane({.max_gpus = 100, .reserve = 16, .local_slots = 40});
+  const auto claim = [&] {
+    lane.turn();
+    return world.jobs.claim("w", by_shares(), std::nullopt);
+  };
+  for (const TenantId& tenant : {TenantId{"acme"}, TenantId{"other"}})
+    world.jobs.release(tenant, k_any_work, 100, k_user, world.jobs.now());
+  int claims = 0;
+  while (claim()) ++claims;
+  CHECK(claims == 11);  // one of twelve is kept
+}
+
 TEST_CASE("jobs that may start no GPU want none") {
   LaneWorld world;
   BatchLane lane = world.lane({.max_gpus = 0, .reserve = 1});

@@ -1,4 +1,5 @@
 // Users and jobs on the same simulated slots: who waits for whom.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "scheduler/jobs/lanes/lent_slots.h"
@@ -146,4 +147,23 @@ TEST_CASE("GPUs end when their work is done, and start again with the next work"
   const JobSimulatorResult result = simulate(jobs, JobPolicy::shares, options);
   CHECK(result.starts == 2);
   CHECK(result.gpu_hours < 0.3);
+}
+
+TEST_CASE(
+    "a flood moves nobody's wait where slots suffice, and has all slots when nobody else comes") {
+  JobTrace jobs;
+  for (int i = 0; i < 60; ++i) jobs.push_back(job(i * 2min, "other", 1min));
+  for (int i = 0; i < 900; ++i) jobs.push_back(job(5s, "flood", 10min));
+  std::ranges::stable_sort(jobs, {}, &TracedJob::submitted);
+  JobSimulatorOptions options = exact(16, {});
+  options.flooder = "flood";
+  const JobSimulatorResult kept = simulate(jobs, JobPolicy::shares, options);
+  CHECK(kept.others.p99_wait_s <= 1);
+  // On 14 slots until ten minutes after the last job of the other, and then on 16.
+  const double alone_s = 59 * 120 + 600, work_s = 900 * 600;
+  const double least_s = alone_s + (work_s - 14 * alone_s) / 16;
+  CHECK(finish_s(kept, "flood") > least_s - 120);
+  CHECK(finish_s(kept, "flood") < least_s + 720);
+  options.headroom = false;
+  CHECK(simulate(jobs, JobPolicy::shares, options).others.p99_wait_s >= 2);
 }

@@ -319,6 +319,36 @@ TEST_CASE("a job of a tenant that has more than its share gives way at the end o
   }
 }
 
+TEST_CASE("while a tenant floods a slot is kept free for the others, and until it no longer does") {
+  std::atomic<bool> over = false;
+  const WorkerScript script = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    for (int i = 0; !over; ++i) {
+      co_await send_part(gateway, i);
+      const auto recorded = co_await gateway.receive();
+      if (!recorded) co_return;
+      co_await rest(10ms);
+    }
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = script, .order = by_shares(), .slots = 8});
+  std::vector<Job> all;
+  for (int i = 0; i < 28; ++i) all.push_back(gateway.add("a"));
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 8; }));
+  const auto running = [&](const std::string& tenant) {
+    return gateway.jobs.totals({tenant})[JobState::running].jobs;
+  };
+  for (const int others : {1, 2}) {
+    CAPTURE(others);
+    all.push_back(gateway.add("x", "", 0, "other"));
+    gateway.release("other");
+    CHECK(gateway.eventually(
+        [&] { return running("other") == others && running("acme") == 7 - others; }));
+  }
+  over = true;
+  for (const Job& job : all) CHECK(gateway.state(job, JobState::done) == JobState::done);
+}
+
 TEST_CASE("a worker that has missed a heartbeat gets no other job of any gateway") {
   std::atomic<bool> goes_on = false;
   const WorkerScript pauses = [&](WebSocket& gateway) -> asio::awaitable<void> {
