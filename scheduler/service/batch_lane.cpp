@@ -27,13 +27,15 @@ void BatchLane::turn() {
   const Division division = uses_.tenants.division();
   const LaneWork work = work_of(division.lines);
   const OfflineDemand before = read_offline_demand(uses_.pool);
+  // What the scaler keeps for users; of other GPUs that users leave it ends those that the lane does not want.
+  const int left = std::min(left_by_users(gpus, before.slots), options_.reserve);
   const Demand learnt = uses_.demand_tracker.demand();
   const OfflineDemand demand = demand_after(before, work,
                                             {.max_gpus = options_.max_gpus,
                                              .rate = division.capacity.rate,
                                              .cold_start = learnt.create_at(options_.grows_at).p90,
                                              .hold = options_.hold,
-                                             .left = left_by_users(gpus, before.slots)},
+                                             .left = left},
                                             now);
   if (demand != before) write_offline_demand(uses_.pool, demand);
   write_lane_supply(uses_.pool, supply_of(gpus, learnt, options_.grows_at,

@@ -25,7 +25,7 @@ struct LaneGrowth {
   double rate = 0;   // video-minutes that one GPU renders in a minute, as measured; 0: not known
   Duration cold_start{};  // until a new GPU renders: p90, as measured
   Duration hold{};        // slots are kept for so long after the last work, at least
-  int left = 0;           // slots that users leave now, beside the lane's own
+  int left = 0;           // slots of users that they leave now, beside the lane's own
 };
 
 // That the division may count on: at least one, at most what the lane may have, and of the slots that are there what users

@@ -8,8 +8,9 @@ namespace {
 
 // In which the mean forgets all but e^-1 of what was before. A fall is believed later, since jobs come in batches.
 constexpr Duration k_rises_in = std::chrono::minutes(10), k_falls_in = std::chrono::minutes(15);
-constexpr double k_negligible_gpu = 0.4;
-constexpr int k_gap_memory = 4;  // gaps
+constexpr double k_negligible_gpu = 0.05;  // a mean reaches nothing
+constexpr double k_need_of_one = 1.4;      // one job needs 1.25
+constexpr int k_gap_memory = 4;            // gaps
 constexpr int k_gaps_waited = 3;
 constexpr int k_short_gap = 2, k_longest_gap = 4;  // cold starts
 
@@ -24,7 +25,8 @@ double smoothed_need(double before, double now, Duration passed) {
 double needed_slots(double running, double left) { return running / k_most_utilisation - left; }
 
 int gpus_to_keep(double needed) {
-  return static_cast<int>(std::ceil(std::max(needed - k_negligible_gpu, 0.0)));
+  const double gpus = std::ceil(std::max(needed - k_negligible_gpu, 0.0));
+  return static_cast<int>(needed < k_need_of_one ? std::min(gpus, 1.0) : gpus);
 }
 
 Duration learnt_gap(Duration before, Duration gap, Duration cold_start) {

@@ -21,7 +21,7 @@ double needed_slots(double running, double left);
 // that rises, since jobs come in batches.
 double smoothed_need(double before, double now, Duration passed);
 
-// GPUs to keep for a mean need. Four tenths of a GPU keep no further one, so that one job keeps one.
+// GPUs to keep for a mean need. One job keeps one, although it is busy.
 int gpus_to_keep(double needed);
 
 // The mean of the times without work after one more; 0: none was seen. Of a long one four cold starts count, so that a night is soon

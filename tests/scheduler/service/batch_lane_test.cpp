@@ -174,23 +174,31 @@ TEST_CASE("what the lane remembers is kept for the next process") {
   CHECK(read_offline_demand(*world.pool.store).needed == 0);
 }
 
-TEST_CASE("a lane wants no GPU while slots that users leave are free for its job") {
+TEST_CASE("a lane wants no GPU while the slots that users leave in reserve take its jobs") {
   LaneWorld world;
   Gpu gpu = new_gpu(world.pool.identity, Source::local);
   gpu.state = State::idle;
   gpu.slots = 2;
   gpu.url = "http://127.0.0.1:9";
   world.pool.add(gpu);
-  BatchLane lane = world.lane({.max_gpus = 4});
+  BatchLane lane = world.lane({.max_gpus = 4, .reserve = 2});
   world.submit();
   lane.turn();
   CHECK(world.wanted() == 0);
   CHECK(world.gpus() == 1);
-  REQUIRE(world.pool.claim("a"));
-  REQUIRE(world.pool.claim("b"));
-  lane.turn();
-  CHECK(world.wanted() == 1);
-  CHECK(world.gpus() == 2);
+  SECTION("and one where users have them") {
+    REQUIRE(world.pool.claim("a"));
+    REQUIRE(world.pool.claim("b"));
+    lane.turn();
+    CHECK(world.wanted() == 1);
+    CHECK(world.gpus() == 2);
+  }
+  SECTION("and one for each job beyond the reserve, which the scaler would end") {
+    BatchLane without = world.lane({.max_gpus = 4});
+    without.turn();
+    CHECK(world.wanted() == 1);
+    CHECK(world.gpus() == 1);
+  }
 }
 
 TEST_CASE("the lane says which slots promises may count on") {

@@ -10,14 +10,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr TimePoint k_begin{std::chrono::hours(24 * 365)};
-constexpr LaneGrowth k_lane{.max_gpus = 20, .rate = 1, .cold_start = 150s, .hold = 60s};
+constexpr TimePoint k_first_turn{std::chrono::hours(24 * 365)};
+constexpr LaneGrowth k_growing_lane{.max_gpus = 20, .rate = 1, .cold_start = 150s, .hold = 60s};
 
 // A lane of which each turn takes a second.
-struct Turns {
-  LaneGrowth lane = k_lane;
+struct FleetTurns {
+  LaneGrowth lane = k_growing_lane;
   OfflineDemand demand{};
-  TimePoint now = k_begin;
+  TimePoint now = k_first_turn;
 
   // As long as `time`, with jobs of three video-minutes that all run; the slots that are wanted then.
   int run(std::int64_t jobs, Duration time) {
@@ -38,7 +38,7 @@ struct Turns {
 TEST_CASE("jobs render in less than four fifths of the time of the GPUs that the lane keeps") {
   for (const std::int64_t jobs : {2, 3, 5, 8, 12, 15}) {
     CAPTURE(jobs);
-    Turns turns;
+    FleetTurns turns;
     const int kept = turns.run(jobs, 3h);
     CHECK(static_cast<double>(jobs) / kept <= k_most_utilisation);
     CHECK(kept <= jobs * 5 / 4 + 1);
@@ -46,7 +46,7 @@ TEST_CASE("jobs render in less than four fifths of the time of the GPUs that the
 }
 
 TEST_CASE("GPUs outlast a moment with fewer jobs, and go as the need falls") {
-  Turns turns;
+  FleetTurns turns;
   REQUIRE(turns.run(8, 2h) == 10);
   CHECK(turns.run(2, 1min) >= 9);
   CHECK(turns.run(8, 2min) >= 9);
@@ -57,7 +57,7 @@ TEST_CASE("GPUs outlast a moment with fewer jobs, and go as the need falls") {
 }
 
 TEST_CASE("one long job keeps one GPU, also after a batch") {
-  Turns turns;
+  FleetTurns turns;
   turns.demand.slots = 1;
   CHECK(turns.run(1, 10h) == 1);
   turns.run(16, 1h);
@@ -66,7 +66,7 @@ TEST_CASE("one long job keeps one GPU, also after a batch") {
 }
 
 TEST_CASE("no more is kept than the lane may have, also when that falls") {
-  Turns turns;
+  FleetTurns turns;
   REQUIRE(turns.run(20, 1h) == 20);
   turns.lane.max_gpus = 3;
   CHECK(turns.run(20, 1s) == 3);
@@ -76,19 +76,19 @@ TEST_CASE("no more is kept than the lane may have, also when that falls") {
 }
 
 TEST_CASE("the lane starts none while slots that users leave take its jobs") {
-  Turns turns;
+  FleetTurns turns;
   turns.lane.left = 4;
   CHECK(turns.run(3, 1h) == 0);
   CHECK(turns.run(4, 1h) == 1);  // four of five are four fifths
   CHECK(turns.run(8, 2h) == 6);
   const LaneWork much{.work = VideoMinutes(1h), .jobs = 30, .running_jobs = 4};
-  Turns grown;
+  FleetTurns grown;
   grown.lane.left = 4;
   CHECK(grown.run(much, 1s) > 1);  // sixty minutes last longer than two cold starts of four GPUs
 }
 
 TEST_CASE("GPUs wait for more work as long as a cold start, while nothing is known of its gaps") {
-  Turns turns;
+  FleetTurns turns;
   turns.run(4, 1h);
   CHECK(turns.run(0, 120s) >= 1);
   CHECK(turns.run(0, 60s) == 0);
@@ -97,7 +97,7 @@ TEST_CASE("GPUs wait for more work as long as a cold start, while nothing is kno
 
 TEST_CASE(
     "GPUs outlast short gaps between batches, and wait for the hold alone where gaps are long") {
-  Turns turns;
+  FleetTurns turns;
   for (int batch = 0; batch < 6; ++batch) {
     turns.run(4, 10min);
     turns.run(0, 4min);
@@ -122,7 +122,7 @@ TEST_CASE("a night without work is forgotten after some short gaps") {
 }
 
 TEST_CASE("turns that are far apart are no gap") {
-  Turns turns;
+  FleetTurns turns;
   const LaneWork work{.work = VideoMinutes(1min), .jobs = 1, .running_jobs = 1};
   for (int i = 0; i < 100; ++i) {
     turns.demand = demand_after(turns.demand, work, turns.lane, turns.now += 13s);

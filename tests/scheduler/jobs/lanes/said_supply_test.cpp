@@ -11,9 +11,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr TimePoint k_begun{std::chrono::hours(24 * 365)};
+constexpr TimePoint k_gpu_begun{std::chrono::hours(24 * 365)};
 
-Gpu gpu_of(State state, int slots, int sessions = 0, int lent = 0) {
+Gpu supply_gpu(State state, int slots, int sessions = 0, int lent = 0) {
   Gpu gpu;
   gpu.id = {"gpu"};
   gpu.source = Source::cloud;
@@ -21,11 +21,11 @@ Gpu gpu_of(State state, int slots, int sessions = 0, int lent = 0) {
   gpu.slots = slots;
   gpu.sessions = sessions;
   gpu.lent = lent;
-  gpu.since = k_begun;
+  gpu.since = k_gpu_begun;
   return gpu;
 }
 
-Demand learnt() {
+Demand learnt_leads() {
   Demand demand;
   demand.create[static_cast<std::size_t>(Source::cloud)].p90 = 150s;
   demand.wake[static_cast<std::size_t>(Source::cloud)].p90 = 60s;
@@ -35,32 +35,33 @@ Demand learnt() {
 }  // namespace
 
 TEST_CASE("slots that serve, without those of users, and those that start are counted apart") {
-  Gpu draining = gpu_of(State::running, 8);
+  Gpu draining = supply_gpu(State::running, 8);
   draining.draining = true;
-  Gpu late = gpu_of(State::starting, 2);
-  late.since = k_begun + 30s;
+  Gpu late = supply_gpu(State::starting, 2);
+  late.since = k_gpu_begun + 30s;
   const std::vector<Gpu> gpus = {
-      gpu_of(State::running, 4, 3, 2), gpu_of(State::idle, 1),   late,
-      gpu_of(State::starting, 1),      gpu_of(State::failed, 9), draining};
-  const LaneSupply supply = supply_of(gpus, learnt(), Source::cloud, {.own = 3, .max_gpus = 6});
+      supply_gpu(State::running, 4, 3, 2), supply_gpu(State::idle, 1),   late,
+      supply_gpu(State::starting, 1),      supply_gpu(State::failed, 9), draining};
+  const LaneSupply supply =
+      supply_of(gpus, learnt_leads(), Source::cloud, {.own = 3, .max_gpus = 6});
   CHECK(supply.ready == 4);
   CHECK(supply.starting == 3);
   CHECK(left_by_users(gpus, 3) == 4);
   CHECK(left_by_users(gpus, 30) == 0);
   CHECK(supply.most == 10);
   CHECK(supply.cold_start == 150s);
-  CHECK(supply.next_at == k_begun + 150s);
+  CHECK(supply.next_at == k_gpu_begun + 150s);
   CHECK(supply.grows());
 }
 
 TEST_CASE("the rest of a start counts where a GPU starts, otherwise all of one") {
   LaneSupply supply{.most = 2, .cold_start = 150s};
-  CHECK(until_next(supply, k_begun) == 150s);
+  CHECK(until_next(supply, k_gpu_begun) == 150s);
   supply.starting = 1;
-  supply.next_at = k_begun + 150s;
-  CHECK(until_next(supply, k_begun + 100s) == 50s);
-  CHECK(until_next(supply, k_begun + 200s) == 0s);
-  CHECK(until_next(supply, k_begun - 1h) == 150s);
+  supply.next_at = k_gpu_begun + 150s;
+  CHECK(until_next(supply, k_gpu_begun + 100s) == 50s);
+  CHECK(until_next(supply, k_gpu_begun + 200s) == 0s);
+  CHECK(until_next(supply, k_gpu_begun - 1h) == 150s);
 }
 
 TEST_CASE("a lane that has all it may have does not grow") {
