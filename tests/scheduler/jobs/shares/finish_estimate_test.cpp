@@ -76,6 +76,13 @@ TEST_CASE("a job waits for a cold start where no GPU is there, and none where a 
   CHECK(p90_of(question) == usual);
   question.lane.supply = {.cold_start = 150s};  // may have none: nothing is known of it
   CHECK(p90_of(question) == usual);
+  question.lane.rendering = VideoMinutes(6min);
+  question.lane.rendering_jobs = 2;
+  const Duration beside_others = p90_of(question);
+  question.lane.supply = {.ready = 3, .starting = 1, .most = 20, .cold_start = 150s};
+  CHECK(p90_of(question) == beside_others);
+  question.lane.supply.ready = 2;
+  CHECK(p90_of(question) > beside_others);
 }
 
 TEST_CASE("a job behind others waits for the GPUs that are there, or for those that work starts") {
