@@ -28,6 +28,7 @@ inline constexpr std::string_view k_scaler_memory = "scaler.memory";    // scali
 inline constexpr std::string_view k_headroom = "scaler.headroom";       // forecast/headroom.h
 inline constexpr std::string_view k_webhook_cursor = "webhook.cursor";  // service/event_webhook.h
 inline constexpr std::string_view k_offline_demand = "offline.demand";  // pool/offline_demand.h
+inline constexpr std::string_view k_lane_supply = "offline.supply";     // jobs/lanes/said_supply.h
 // pool/schedule/timetable_state.h
 inline constexpr std::string_view k_timetable = "timetable";
 inline constexpr std::string_view k_maintenance_drains = "maintenance.drains";

@@ -7,6 +7,7 @@
 
 #include "core/text/rfc3339.h"
 #include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/lanes/said_supply.h"
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "scheduler/jobs/promises/promise_rule.h"
 #include "scheduler/jobs/promises/promise_table.h"
@@ -124,6 +125,7 @@ VideoMinutes LaneTurn::take(double gpus, std::int64_t slots) {
   for (const TenantLine& line : division_.lines) write_line(t_, line);
   if (lane_.pace.rate <= 0) division_.capacity.rate = 0;
   division_.correction = promise_correction(t_);
+  division_.supply = read_lane_supply(t_);
   change_promises();
   write_lane(t_, lane_);
   return released;

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/text/printable.h"
 #include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/lanes/said_supply.h"
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "scheduler/jobs/shares/division.h"
 #include "scheduler/jobs/shares/lane_turn.h"
@@ -127,7 +128,8 @@ double assured_share(const Division& division, const TenantId& tenant) {
 Division TenantStore::division_in(Transaction& transaction) const {
   const LaneRow lane = read_lane(transaction);
   Division division{.lines = read_lines(transaction),
-                    .correction = promise_correction(transaction)};
+                    .correction = promise_correction(transaction),
+                    .supply = read_lane_supply(transaction)};
   division.capacity = capacity_of(lane, division.lines);
   const TenantTermsTable terms = table_in(transaction);
   for (TenantLine& line : division.lines) {

@@ -12,6 +12,7 @@
 
 #include "scheduler/jobs/claim_order.h"
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/lanes/lane_supply.h"
 #include "scheduler/jobs/promises/promise_table.h"
 #include "scheduler/jobs/shares/batch_capacity.h"
 #include "scheduler/jobs/shares/preemption.h"
@@ -29,6 +30,7 @@ struct Division {
   std::vector<TenantLine> lines{};  // of tenants that have or had jobs
   BatchCapacity capacity{};         // as of the last division; its rate is the learnt one
   double correction = 1;            // of promises, see eta_correction.h
+  LaneSupply supply{};              // as the lane said it last
 
   // The tenant's line; one without jobs for a tenant that has none.
   TenantLine& line_of(const TenantId& tenant, const TenantTerms& terms);

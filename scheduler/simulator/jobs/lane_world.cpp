@@ -81,7 +81,7 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
     while (arrived < jobs_.size() && jobs_[arrived].submitted_at <= now_) submit(arrived++);
     if ((turns || grows) && now_ >= next_turn) {
       if (turns) turn();
-      if (grows) slots_.remove(fleet_.turn(work_of(lines_), capacity_.rate, slots_.free(), now_));
+      if (grows) turn_fleet();
       next_turn = now_ + k_turn;
     }
     start_jobs();
@@ -171,6 +171,12 @@ BatchCapacity LaneWorld::capacity_of_jobs() const {
   learnt.measured = pace_.measured;
   learnt.lasting_rate = 0;
   return learnt.with_jobs(work.jobs, work.work);
+}
+
+// As BatchLane does it.
+void LaneWorld::turn_fleet() {
+  const LaneFree slots{.free = slots_.free(), .left = left_by_users()};
+  slots_.remove(fleet_.turn(work_of(lines_), capacity_.rate, slots, now_));
 }
 
 // As LaneTurn does it in a store.

@@ -78,6 +78,9 @@ class LaneWorld {
   void submit(std::size_t job);
   BatchCapacity capacity_of_jobs() const;
   void turn();
+  void turn_fleet();
+  // Of the GPUs that are always there.
+  int left_by_users() const { return std::max(options_.gpus - slots_.live(), 0); }
   void release(std::size_t tenant, bool lent);
   void release_early();
   void lend();

@@ -167,3 +167,35 @@ TEST_CASE(
   options.headroom = false;
   CHECK(simulate(jobs, JobPolicy::shares, options).others.p99_wait_s >= 2);
 }
+
+TEST_CASE("the lane's GPUs are busy for less than four fifths of their time, and promises hold") {
+  JobTraceOptions load{.hours = 8};
+  for (const double batch_jobs : {1.0, 10.0}) {
+    CAPTURE(batch_jobs);
+    load.batch_jobs = batch_jobs;
+    for (const double arriving : {1.0, 6.0}) {
+      CAPTURE(arriving);
+      load.arriving = arriving;
+      const JobTrace jobs = generate(load);
+      const JobSimulatorResult result =
+          simulate(jobs, JobPolicy::shares, {.gpus = 0, .max_gpus = 20, .rate = 1});
+      CHECK(result.utilisation < 0.8);
+      CHECK(result.utilisation > 0.5);
+      CHECK(result.kept_first >= 0.9);
+      CHECK(result.slipped == 0);
+    }
+  }
+}
+
+TEST_CASE("GPUs that the next batch will want are not ended between two batches") {
+  JobSimulatorOptions options = exact(0, {});
+  options.max_gpus = 8;
+  options.lead_sigma = 0;
+  JobTrace jobs;
+  for (int batch = 0; batch < 20; ++batch) {
+    for (int i = 0; i < 8; ++i) jobs.push_back(job(batch * 5min, "one", 3min));
+  }
+  const JobSimulatorResult result = simulate(jobs, JobPolicy::shares, options);
+  CHECK(result.starts < 50);
+  CHECK(result.most_started == 8);
+}
