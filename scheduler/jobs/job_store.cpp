@@ -283,7 +283,10 @@ Recorded JobStore::give_back(const JobLease& lease, const std::string& why, Time
                              Duration delay) {
   return report(lease, JobState::released, [&](Transaction& t, Job& job) {
     job.lease_until = {};
-    if (delay > Duration{}) job.not_before = now + delay;
+    if (delay > Duration{}) {
+      job.not_before = now + delay;
+      job.error = why;
+    }
     --job.attempts;
     apply(t, job, JobEvent::yield, {job.worker, why}, now);
     return Recorded::now;
@@ -294,8 +297,9 @@ Recorded JobStore::yield(const JobLease& lease, const std::string& why, TimePoin
   return give_back(lease, why, now, {});
 }
 
-Recorded JobStore::yield_for_later(const JobLease& lease, const std::string& why, TimePoint now) {
-  return give_back(lease, why, now, rules_.first_delay);
+Recorded JobStore::yield_for_later(const JobLease& lease, const std::string& why, TimePoint now,
+                                   Duration pause) {
+  return give_back(lease, why, now, pause);
 }
 
 void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now) const {

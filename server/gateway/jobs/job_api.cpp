@@ -13,7 +13,7 @@
 #include "server/gateway/jobs/job_link.h"
 #include "server/gateway/jobs/job_request.h"
 #include "server/gateway/jobs/job_webhooks.h"
-#include "server/gateway/jobs/own_fault.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 #include "server/gateway/jobs/shared_result.h"
 #include "server/gateway/pages/served_file.h"
 
