@@ -393,6 +393,7 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
     co_return false;
   }
   ++counters_.begun;
+  resting_.begun(job->spec.tenant, Clock::now());
   running->run.emplace(parts_.runs, *job, running->claim, running->changed, earlier(job->id));
   runs_.push_back(running);
   if (draining_) running->run->stop(k_gateway_stops);  // since the slot was asked for
@@ -405,7 +406,7 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const GpuId& gpu = running->run->slot().gpu;
   ++counters_.of(end);
   if (end == JobRun::End::done) resting_.done(gpu);
-  if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
+  if (end == JobRun::End::refused) resting_.refused(gpu, running->run->tenant(), Clock::now());
   if (end == JobRun::End::worker) resting_.failed(gpu, Clock::now());
   count_own_faults(running->run->job(), end);
   co_await running->claim.release();

@@ -28,7 +28,7 @@
 #include "scheduler/service/batch_lane.h"
 #include "scheduler/store/late_workers.h"
 #include "server/gateway/jobs/faults/unkept_jobs.h"
-#include "server/gateway/jobs/worker_rest.h"
+#include "server/gateway/jobs/faults/worker_rest.h"
 #include "server/gateway/jobs/job_run.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/slot_claim.h"

@@ -89,6 +89,7 @@ class JobRun {
   bool missed_heartbeat() const;
 
   const JobId& job() const { return job_.id; }
+  const TenantId& tenant() const { return job_.spec.tenant; }
   JobLease lease() const { return {.job = job_.id, .epoch = job_.epoch}; }
   const Lease& slot() const { return slot_; }
   // Of the whole job: 0..1.
