@@ -111,7 +111,7 @@ asio::awaitable<JobRun::End> JobRun::end_by_own_fault(std::string problem, bool 
   while (!leave_.stopped()) {
     try {
       const End end = unreadable ? co_await record_unreadable() : co_await record_own_fault();
-      tell();
+      if (end != End::lost) tell();  // otherwise its files went with the job, which was cancelled
       co_return end;
     } catch (const std::exception&) {
     }

@@ -74,3 +74,24 @@ TEST_CASE("a job that never fits the gateway's disk waits longer each time, and 
   CHECK(gateway.now(job).error.empty());
   CHECK(log.count("could not be carried on") == 1);
 }
+
+TEST_CASE("a job that was cancelled at another gateway is no error of the one that renders it") {
+  const LoggedLines log;
+  std::atomic<bool> goes_on = false;
+  const WorkerScript waits = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    co_await render_for_ever(gateway);
+    while (!goes_on) co_await rest(1ms);
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = waits, .times = {.renew_every = 1h}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.progress(job) > 0; }));
+  // As the other one does, in a folder of both.
+  gateway.jobs.cancel(job.id, {"tenant", "cancelled over HTTP"}, gateway.jobs.now());
+  fs::remove_all(gateway.folder(job));
+  goes_on = true;
+  CHECK(gateway.eventually([&] { return gateway.ended(JobRun::End::lost) == 1; }));
+  CHECK(gateway.now(job).state == JobState::cancelled);
+  CHECK(log.count("could not be carried on") == 0);
+}
