@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/base/sleep.h"
 #include "core/log/log.h"
+#include "core/net/retry_after.h"
 #include "core/net/url.h"
-#include "core/text/number.h"
 #include "core/text/printable.h"
 
 namespace navtalk {
@@ -157,9 +157,8 @@ std::optional<milliseconds> TraceExporter::try_once(const std::vector<Span>& spa
     }
     why = "HTTP " + std::to_string(answer.status);
     again = otlp_may_retry(answer.status);
-    const auto asked = parse_number<int>(answer.header("retry-after").value_or(""));
-    if (asked && *asked > 0)
-      wait = std::max(wait, std::min<milliseconds>(k_most_wait, std::chrono::seconds(*asked)));
+    if (const auto asked = retry_after(answer))
+      wait = std::max(wait, std::min<milliseconds>(k_most_wait, *asked));
   }
   if (again && failures < options_.tries) return wait;
   count(0, spans.size(), why);

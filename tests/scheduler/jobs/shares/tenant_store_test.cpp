@@ -282,7 +282,7 @@ STORE_TEST("a tenant whose jobs all wait for their next try is passed over") {
   JobStore jobs = open_jobs(place, {.first_delay = 1h});
   release_for(jobs, "a", 1, 1min);
   jobs.yield_for_later(lease_of(jobs.claim("w", by_shares(), std::nullopt).value()), "full",
-                       jobs.now());
+                       jobs.now(), 1h);
   CHECK_FALSE(jobs.claim("w", by_shares(), std::nullopt));
   release_for(jobs, "b", 1, 1min);
   CHECK(jobs.claim("w", by_shares(), std::nullopt).value().spec.tenant.text == "b");
@@ -342,7 +342,7 @@ STORE_TEST("a job that waits for its next try does not count as one that wants a
   const auto claim = [&] { return jobs.claim("w", by_shares(), jobs.now()).value(); };
   for (const char* const failing : {"x", "y"}) {
     release_for(jobs, failing, 1, 60min);
-    jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now());
+    jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now(), 5s);
   }
   release_for(jobs, "flood", 5, 60min);
   std::vector<JobId> flood;

@@ -459,7 +459,8 @@ TEST_CASE("what a gateway's disk does not take waits for room, and costs neither
 }
 
 TEST_CASE("after what its disk did not take a gateway begins nothing for a while") {
-  Dispatching gateway({.rules = {.first_delay = 1h}, .times = {.first_pause = 30s}});
+  Dispatching gateway(
+      {.rules = {.first_delay = 1h, .longest_delay = 1h}, .times = {.first_pause = 30s}});
   const Job job = gateway.add("a", "", 1), other = gateway.add("b");
   fs::create_directories(gateway.folder(job).parent_path());
   std::ofstream(gateway.folder(job)) << "in the way";
