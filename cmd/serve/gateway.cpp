@@ -28,6 +28,7 @@
 #include "core/text/trim.h"
 #include "core/trace/trace_exporter.h"
 #include "scheduler/access/key_store.h"
+#include "scheduler/provision/hosts.h"
 #include "scheduler/provision/local/local_provider.h"
 #include "scheduler/service/crashed_worker.h"
 #include "scheduler/service/pool_config.h"
@@ -76,13 +77,15 @@ LocalProviderOptions local_options(const Context& context, PoolStore& store,
       .slots = context.config.local.slots_per_device,
       .host = host_name(),
       .tokens = tokens,
-      .on_crash = [&store, owner](const std::string& name, const std::string& how) {
-        try {
-          fail_crashed_worker(store, name, how, owner);
-        } catch (const Error& error) {
-          log::warn("a crash could not be recorded", {{"error", error.what()}});
-        }
-      }};
+      .on_crash =
+          [&store, owner](const std::string& name, const std::string& how) {
+            try {
+              fail_crashed_worker(store, name, how, owner);
+            } catch (const Error& error) {
+              log::warn("a crash could not be recorded", {{"error", error.what()}});
+            }
+          },
+      .blind = [&store, owner] { return host_name_taken(store, host_name(), owner); }};
   // A worker fetches its model before it tells its address.
   if (has_model_sources(context))
     options.address_timeout = std::chrono::seconds(context.config.local.start_timeout_s);
@@ -305,6 +308,8 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                                 .devices = local_devices(config),
                                 .slots_per_device = config.local.slots_per_device,
                                 .owner = owner};
+  if (!claim_host_name(*store, *pool_of_this_host.host, context.stop))
+    return stop_status(context.stop);
   pool.emplace(PoolParts::Uses{*store, supply, demand_tracker, providers}, pool_of_this_host);
   Reload reload({.configuration = context.reread_config,
                  .operator_key = [](const Config& read) { return operator_key_of(read).text; },

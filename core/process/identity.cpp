@@ -27,6 +27,14 @@ std::string visibility() {
   return host_name() + "/" + boot_id().value_or("?") + "." + pid_namespace();
 }
 
+// "host/boot.namespace" of a process's identity; "" for other text.
+std::string visibility_of(const std::string& process) {
+  const std::size_t start = process.rfind('/');
+  if (start == std::string::npos || start == 0) return "";
+  const std::size_t pid = process.rfind('/', start - 1);
+  return pid == std::string::npos ? "" : process.substr(0, pid);
+}
+
 }  // namespace
 
 std::string host_name() {
@@ -42,13 +50,17 @@ std::string this_process() {
 }
 
 bool is_dead(const std::string& process) {
-  const std::size_t start = process.rfind('/');
-  if (start == std::string::npos || start == 0) return false;
-  const std::size_t pid = process.rfind('/', start - 1);
-  if (pid == std::string::npos || process.substr(0, pid) != visibility()) return false;
+  const std::string seen_from = visibility_of(process);
+  if (seen_from != visibility()) return false;
+  const std::size_t pid = seen_from.size() + 1, start = process.rfind('/');
   const std::optional<ProcessId> id =
-      parse_process_id(process.substr(pid + 1, start - pid - 1) + ":" + process.substr(start + 1));
+      parse_process_id(process.substr(pid, start - pid) + ":" + process.substr(start + 1));
   return id && identify(id->pid) != id;
+}
+
+bool are_apart(const std::string& process, const std::string& other) {
+  const std::string one = visibility_of(process), two = visibility_of(other);
+  return !one.empty() && !two.empty() && one != two;
 }
 
 }  // namespace navtalk

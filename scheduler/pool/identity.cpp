@@ -1,8 +1,13 @@
 #include "scheduler/pool/identity.h"
 
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
 
+#include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/text/printable.h"
 #include "scheduler/pool/settings.h"
@@ -45,6 +50,16 @@ Gpu new_gpu(const PoolIdentity& identity, Source source) {
 // Names that pools give hold no dot.
 std::string worker_name(const std::string& row) { return row.substr(0, row.find('.')); }
 
-std::string duplicate_name(const std::string& worker) { return worker + "." + random_id(); }
+std::string duplicate_name(const std::string& worker, const std::string& provider_id) {
+  constexpr std::size_t k_bytes = 8;  // a name has few duplicates
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  NAVTALK_CHECK(EVP_Digest(provider_id.data(), provider_id.size(), digest.data(), &size,
+                           EVP_sha256(), nullptr) == 1);
+  NAVTALK_CHECK(size >= k_bytes);
+  std::string name = worker + ".";
+  for (std::size_t i = 0; i < k_bytes; ++i) name += fmt::format("{:02x}", digest.at(i));
+  return name;
+}
 
 }  // namespace navtalk

@@ -30,8 +30,9 @@ PoolIdentity pool_identity(PoolStore& store, const std::string& prefix, const st
 Gpu new_gpu(const PoolIdentity& identity, Source source);
 
 // The name that the worker of the row of that name got when it was created: the same one, except for
-// a duplicate, a second instance of one name. Its row's name is that one, a dot and something unique.
+// a duplicate, a second instance of one name. Its row's name is that one, a dot and a hash of its
+// provider id, so that two processes cannot both make a row for it.
 std::string worker_name(const std::string& row);
-std::string duplicate_name(const std::string& worker);
+std::string duplicate_name(const std::string& worker, const std::string& provider_id);
 
 }  // namespace navtalk

@@ -45,6 +45,7 @@ struct NewGpu {
   std::uint64_t fence = 0;      // of the scaler that adds it; 0: not a scaler
   std::optional<TimePoint> paid_since{};  // see GpuChange
   std::optional<ForUsers> for_users{};    // nullopt: without that condition
+  bool if_new_name = false;               // a taken name is not an error: see PoolStore::add()
 };
 
 // A compare-and-set change of one row. Fields that are nullopt stay.
@@ -109,8 +110,8 @@ class PoolStore {
   virtual std::vector<Waiter> waiters() = 0;
   virtual std::optional<Gpu> find(const GpuId& id) = 0;
   // nullopt when a cap or the fence forbids it, a local device has its worker already, or `for_users`
-  // does not hold. Error{invalid} when the id or name is taken, or an external worker's URL belongs
-  // to another row.
+  // or `if_new_name` does not hold. Error{invalid} when the id or name is taken otherwise, or an
+  // external worker's URL belongs to another row.
   virtual std::optional<Gpu> add(const NewGpu& gpu, const Cause& cause) = 0;
   // The row afterwards; nullopt when the version or the fence is stale, the row is gone, a wake or a
   // price would break a cap, or a wake is not needed (`for_users`). Error{failed} for an event that the state

@@ -4,7 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/error.h"
+#include "core/base/sleep.h"
+#include "core/log/log.h"
 #include "core/process/identity.h"
+#include "core/text/printable.h"
 #include "scheduler/pool/settings.h"
 
 namespace navtalk {
@@ -50,6 +54,25 @@ void drop_dead(std::vector<Host>& hosts, TimePoint now) {
   std::erase_if(hosts, [&](const Host& host) { return host.until <= now || is_dead(host.owner); });
 }
 
+// Has it that name on another machine or in another container?
+bool is_elsewhere(const Host& other, const std::string& name, const std::string& owner) {
+  return other.name == name && are_apart(other.owner, owner);
+}
+
+// One that holds for longer than a record can was written before the clock was set back.
+bool renewed_lately(const Host& host, TimePoint now) {
+  return host.until > now + (k_host_record - k_host_silence) &&
+         host.until <= now + k_host_record + k_host_renewal;
+}
+
+std::optional<Host> living_elsewhere(const std::vector<Host>& hosts, const std::string& name,
+                                     const std::string& owner, TimePoint now) {
+  const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const Host& other) {
+    return is_elsewhere(other, name, owner) && renewed_lately(other, now);
+  });
+  return found == hosts.end() ? std::nullopt : std::optional(*found);
+}
+
 }  // namespace
 
 std::vector<Host> live_hosts(PoolStore& store) {
@@ -58,10 +81,16 @@ std::vector<Host> live_hosts(PoolStore& store) {
   return hosts;
 }
 
-void register_host(PoolStore& store, Host host, Duration alive) {
+std::optional<Host> register_host(PoolStore& store, Host host, Duration alive) {
   const TimePoint now = store.now();
   host.until = now + alive;
+  std::optional<Host> elsewhere;
   k_hosts.update(store, [&](std::vector<Host>& hosts) {
+    elsewhere = living_elsewhere(hosts, host.name, host.owner, now);
+    if (elsewhere) return;
+    std::erase_if(hosts, [&](const Host& other) {
+      return is_elsewhere(other, host.name, host.owner);  // silent: it has ended
+    });
     const auto own = std::find_if(hosts.begin(), hosts.end(),
                                   [&](const Host& other) { return same_process(host, other); });
     if (own == hosts.end())
@@ -70,6 +99,38 @@ void register_host(PoolStore& store, Host host, Duration alive) {
       *own = host;
     drop_dead(hosts, now);
   });
+  return elsewhere;
+}
+
+bool claim_host_name(PoolStore& store, const Host& host, const std::stop_token& stop) {
+  constexpr auto k_pause = std::chrono::milliseconds(500);
+  std::optional<Host> first = register_host(store, host);
+  if (!first) return true;
+  log::warn("another machine or container has this one's host name; waits until it is silent",
+            {{"host", host.name}, {"other", first->owner}});
+  while (sleep_for(k_pause, stop)) {
+    const std::optional<Host> other = register_host(store, host);
+    if (!other) return true;
+    if (other->owner != first->owner) {
+      first = other;
+    } else if (other->until > first->until) {
+      throw Error(Code::invalid, host_name_taken_by(*other));
+    }
+  }
+  return false;
+}
+
+std::string host_name_taken(PoolStore& store, const std::string& name, const std::string& owner) {
+  const auto other =
+      living_elsewhere(k_hosts.read(store).value_or(std::vector<Host>{}), name, owner, store.now());
+  return other ? host_name_taken_by(*other) : "";
+}
+
+std::string host_name_taken_by(const Host& other) {
+  return "another machine or container of this pool has the host name '" + printable(other.name) +
+         "', too (process " + printable(other.owner) +
+         "), and each would take the other's local workers for its own: give each its own name "
+         "(hostnamectl, docker run --hostname), or run one gateway on each node";
 }
 
 void unregister_host(PoolStore& store, const Host& host) {

@@ -2,9 +2,13 @@
 // scaler tick anywhere knows the local capacity and can write the intent for it. Several of one
 // host may differ: each speaks for itself, and where both want a device the one that was there
 // first says how many slots it gets.
+//
+// Rows of local workers belong to a host by its name, and their processes are looked for in /proc. So
+// one name may be used by one machine or container at a time: its record keeps the others out.
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -34,9 +38,25 @@ struct FreeDevice {
 // Those whose sign of life still holds, in the order in which they came; one whose process is dead has
 // none. What another version wrote and we cannot read counts as none.
 std::vector<Host> live_hosts(PoolStore& store);
-// Writes the process's record into the store; it expires `alive` from now. Error{failed} when others
-// change the list all the time.
-void register_host(PoolStore& store, Host host, Duration alive);
+
+// How long a record holds, and how often its process renews it. A process elsewhere, on another
+// machine or in another container, that has not renewed it for k_host_silence has ended.
+inline constexpr Duration k_host_record = std::chrono::seconds(60);
+inline constexpr Duration k_host_renewal = std::chrono::seconds(10);
+inline constexpr Duration k_host_silence = std::chrono::seconds(30);
+
+// Writes the process's record into the store; it expires `alive` from now. If a process elsewhere has
+// the host's name, writes nothing and returns that one's record. Error{failed} when others change the
+// list all the time.
+std::optional<Host> register_host(PoolStore& store, Host host, Duration alive = k_host_record);
+// The same at the start of a process. A process elsewhere may have been killed, or its machine
+// started again, so this waits for k_host_silence; Error{invalid} if it renews its record meanwhile.
+// False: a stop was requested.
+bool claim_host_name(PoolStore& store, const Host& host, const std::stop_token& stop);
+// Why processes of that host's rows may run where `owner` cannot see them: a process elsewhere has the
+// name. Empty: none has.
+std::string host_name_taken(PoolStore& store, const std::string& name, const std::string& owner);
+std::string host_name_taken_by(const Host& other);  // with what to do
 // Removes it; the records of other processes of that host stay.
 void unregister_host(PoolStore& store, const Host& host);
 

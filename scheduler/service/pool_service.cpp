@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/base/sleep.h"
 #include "core/log/log.h"
 #include "scheduler/queue/lease_expiry.h"
@@ -12,7 +13,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr Duration k_register_every = std::chrono::seconds(20);
 constexpr Duration k_budgets_every = std::chrono::minutes(1);
 constexpr std::chrono::seconds k_budgets_patience{120};
 constexpr Duration k_webhook_every = std::chrono::seconds(1);
@@ -21,7 +21,6 @@ constexpr std::chrono::seconds k_webhook_patience{600};
 constexpr Duration k_attend_every = std::chrono::seconds(1);
 // What a provider tells by itself waits no longer.
 constexpr Duration k_reconcile_every = std::chrono::seconds(1);
-constexpr Duration k_registered_for = std::chrono::seconds(60);
 // A cloud's list may take a minute (runpod/api/api.h), and says nothing about the rest.
 constexpr std::chrono::seconds k_list_patience{120};
 
@@ -144,17 +143,24 @@ std::vector<std::string> PoolService::problems() const {
   return found;
 }
 
-void PoolService::housekeeping() {
+// The record of another machine or container under the name of this host.
+std::optional<Host> PoolService::renew_host() {
   const TimePoint now = store_.now();
-  if (options_.host && now >= register_at_) {
-    register_host(store_, *options_.host, k_registered_for);
-    register_at_ = now + k_register_every;
-  }
+  const bool set_back = now < register_at_ - k_host_renewal;  // the clock
+  if (!options_.host || (now < register_at_ && !set_back)) return std::nullopt;
+  auto other = register_host(store_, *options_.host);
+  if (!other) register_at_ = now + k_host_renewal;
+  return other;
+}
+
+void PoolService::housekeeping() {
+  const std::optional<Host> elsewhere = renew_host();
   for (const Lease& lease : expire_stale(store_, options_.lease)) {
     log::warn("a lease expired; its slot is free again",
               {{"lease", lease.id.text}, {"gpu", lease.gpu.text}, {"gateway", lease.gateway}});
   }
   supply_.ensure_for_waiters();
+  if (elsewhere) throw Error(Code::invalid, host_name_taken_by(*elsewhere));
   if (local_ != nullptr && options_.host)
     release_ended_workers(store_, *local_, options_.host->name, options_.owner);
 }

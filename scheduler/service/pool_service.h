@@ -42,6 +42,7 @@ class PoolService {
              std::chrono::seconds patience = std::chrono::seconds(30));
   void start_reconciler(Source source, Reconciler& reconciler);
   void start_attendant(Provider& provider);
+  std::optional<Host> renew_host();
   void housekeeping();
 
   PoolStore& store_;

@@ -227,8 +227,11 @@ void keep_ledger(Transaction& transaction, const GpuId& id, const std::optional<
            !(open->real(1) < after->usd_per_hour) && !(open->real(1) > after->usd_per_hour);
   }
   if (same) return;
-  transaction.db.run("UPDATE paid_spans SET ended_at = $2 WHERE gpu = $1 AND ended_at IS NULL",
-                     {id.text, column::of(transaction.now)});
+  // Not before its start, if the clock was set back meanwhile.
+  transaction.db.run(
+      "UPDATE paid_spans SET ended_at = CASE WHEN started_at > $2 THEN started_at ELSE $2 END "
+      "WHERE gpu = $1 AND ended_at IS NULL",
+      {id.text, column::of(transaction.now)});
   if (!now_paid) return;
   const TimePoint from =
       follows || !paid_since ? transaction.now : std::min(*paid_since, transaction.now);

@@ -69,6 +69,10 @@ bool device_is_free(Transaction& t, const Gpu& gpu) {
   return !taken->next();
 }
 
+bool name_taken(Transaction& t, const std::string& name) {
+  return t.db.query("SELECT 1 FROM gpus WHERE name = $1", {name})->next();
+}
+
 void check_new(Transaction& t, const Gpu& gpu) {
   const auto taken =
       t.db.query("SELECT id, name FROM gpus WHERE id = $1 OR name = $2", {gpu.id.text, gpu.name});
@@ -205,6 +209,7 @@ std::optional<Gpu> SqlPoolStore::find(const GpuId& id) {
 
 std::optional<Gpu> SqlPoolStore::add(const NewGpu& gpu, const Cause& cause) {
   return in_write(*backend_, durable, [&](Transaction& t) -> std::optional<Gpu> {
+    if (gpu.if_new_name && name_taken(t, gpu.gpu.name)) return std::nullopt;
     check_new(t, gpu.gpu);
     check_url(t, gpu.gpu);
     if (!fence_holds(t, gpu.fence) || !device_is_free(t, gpu.gpu) || !caps_allow(t, gpu))

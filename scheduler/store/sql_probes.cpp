@@ -36,32 +36,35 @@ std::string seen_columns() {
       static_cast<int>(State::starting));
 }
 
-// $1: when; then the ids.
+// An answer that is late is dropped. Where the stored time is in the future, the clock was set back.
+constexpr std::string_view k_in_order = "(seen_at < $1 OR seen_at > $2)";
+
+// $1: when; $2: the store's time; then the ids.
 const std::string& seen_sql() {
   static const std::string sql = [] {
-    std::string places = "$2";
-    for (std::size_t i = 1; i < k_batch; ++i) places += fmt::format(", ${}", i + 2);
-    return fmt::format("UPDATE gpus SET {} WHERE seen_at < $1 AND id IN ({})", seen_columns(),
+    std::string places = "$3";
+    for (std::size_t i = 1; i < k_batch; ++i) places += fmt::format(", ${}", i + 3);
+    return fmt::format("UPDATE gpus SET {} WHERE {} AND id IN ({})", seen_columns(), k_in_order,
                        places);
   }();
   return sql;
 }
 
-// $1: when; then an id and its reading, in five places each. The types of the first row are those of all.
+// $1: when; $2: the store's time; then an id and its reading, in five places each. The types of the first row are those of all.
 const std::string& seen_and_read_sql() {
   static const std::string sql = [] {
     std::string rows =
-        "(CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS "
+        "(CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS "
         "BIGINT))";
     for (std::size_t i = 1; i < k_batch; ++i) {
-      const std::size_t at = 2 + 5 * i;
+      const std::size_t at = 3 + 5 * i;
       rows += fmt::format(", (${}, ${}, ${}, ${}, ${})", at, at + 1, at + 2, at + 3, at + 4);
     }
     return fmt::format(
         "WITH said(gpu, used, total, load, celsius) AS (VALUES {}) UPDATE gpus SET {}, "
         "memory_used = used, memory_total = total, load_percent = load, temperature_c = celsius, "
-        "read_at = $1 FROM said WHERE gpus.id = said.gpu AND seen_at < $1",
-        rows, seen_columns());
+        "read_at = $1 FROM said WHERE gpus.id = said.gpu AND {}",
+        rows, seen_columns(), k_in_order);
   }();
   return sql;
 }
@@ -74,12 +77,15 @@ void SqlPoolStore::seen(const std::vector<GoodAnswer>& answers, TimePoint at) {
   std::vector<const GoodAnswer*> read, bare;
   for (const GoodAnswer& answer : answers) (answer.reading ? read : bare).push_back(&answer);
   run_in_batches(bare, [&](const Batch& batch) {
-    std::vector<DbValue> values = {column::of(at)};
+    std::vector<DbValue> values = {column::of(at), {}};
     for (const GoodAnswer* answer : batch) values.push_back(column::value(answer->gpu));
-    in_write(*backend_, relaxed, [&](Transaction& t) { t.db.run(seen_sql(), DbValues(values)); });
+    in_write(*backend_, relaxed, [&](Transaction& t) {
+      values[1] = column::of(t.now);
+      t.db.run(seen_sql(), DbValues(values));
+    });
   });
   run_in_batches(read, [&](const Batch& batch) {
-    std::vector<DbValue> values = {column::of(at)};
+    std::vector<DbValue> values = {column::of(at), {}};
     for (const GoodAnswer* answer : batch) {
       const GpuReading& reading = *answer->reading;
       values.insert(values.end(),
@@ -87,8 +93,10 @@ void SqlPoolStore::seen(const std::vector<GoodAnswer>& answers, TimePoint at) {
                      column::of(reading.memory_total), column::of(reading.load_percent),
                      column::of(reading.temperature_c)});
     }
-    in_write(*backend_, relaxed,
-             [&](Transaction& t) { t.db.run(seen_and_read_sql(), DbValues(values)); });
+    in_write(*backend_, relaxed, [&](Transaction& t) {
+      values[1] = column::of(t.now);
+      t.db.run(seen_and_read_sql(), DbValues(values));
+    });
   });
 }
 

@@ -18,6 +18,13 @@ inline std::string dead_process() {
   return us.substr(0, us.rfind('/')) + "/1";
 }
 
+// A process in another container of this machine.
+inline std::string elsewhere() {
+  const std::string us = this_process();
+  const std::size_t pid = us.rfind('/', us.rfind('/') - 1);
+  return us.substr(0, pid) + "0/1/1";
+}
+
 struct SmallPool {
   TemporaryDirectory folder;
   std::unique_ptr<PoolStore> store = PoolStore::open("sqlite:" + (folder / "pool.db").native());

@@ -108,7 +108,16 @@ local::ChildCommand LocalProvider::command(const Gpu& gpu, const std::string& de
   return command;
 }
 
+std::string LocalProvider::why_blind() const {
+  try {
+    return options_.blind ? options_.blind() : "";
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
 Outcome LocalProvider::create(const Gpu& gpu, const std::stop_token& stop) {
+  if (const std::string why = why_blind(); !why.empty()) return NoCapacity{why};
   const std::string device = !gpu.device.empty()        ? gpu.device
                              : options_.devices.empty() ? "cpu"
                                                         : options_.devices.front();
@@ -185,16 +194,19 @@ std::optional<ProcessId> LocalProvider::process_of(const Gpu& gpu) const {
 }
 
 Outcome LocalProvider::wake(const Gpu& gpu, const std::stop_token& stop) {
+  if (const std::string why = why_blind(); !why.empty()) return UnknownOutcome{why};
   if (!process_of(gpu)) return Failure{"the worker's process is gone"};
   return outcome_of(WorkerClient(options_.tokens.of(gpu)).wake(gpu.url, stop));
 }
 
 Outcome LocalProvider::pause(const Gpu& gpu, const std::stop_token& stop) {
+  if (const std::string why = why_blind(); !why.empty()) return UnknownOutcome{why};
   if (!process_of(gpu)) return Failure{"the worker's process is gone"};
   return outcome_of(WorkerClient(options_.tokens.of(gpu)).pause(gpu.url, stop));
 }
 
 Outcome LocalProvider::destroy(const Gpu& gpu, const std::stop_token& stop) {
+  if (const std::string why = why_blind(); !why.empty()) return UnknownOutcome{why};
   const auto id = process_of(gpu);
   if (id) {
     children_.expect_end(*id);
@@ -284,6 +296,7 @@ Instance LocalProvider::instance_of(const local::WorkerProcess& process, bool or
 }
 
 Listing LocalProvider::list(const std::stop_token& stop) {
+  if (const std::string why = why_blind(); !why.empty()) return {.complete = false, .message = why};
   Listing listing{.complete = true};
   try {
     for (const local::WorkerProcess& process : local::worker_processes()) {
@@ -313,6 +326,7 @@ std::vector<Instance> LocalProvider::crashed() const {
 }
 
 Lookup LocalProvider::find(const Gpu& gpu, const std::stop_token& stop) {
+  if (const std::string why = why_blind(); !why.empty()) return NoAnswer{why};
   try {
     for (const local::WorkerProcess& process : local::worker_processes()) {
       if (text(process.id) == gpu.provider_id)
@@ -329,7 +343,7 @@ Lookup LocalProvider::find(const Gpu& gpu, const std::stop_token& stop) {
 
 bool LocalProvider::replaceable(const Gpu& gpu, bool sole) {
   const auto id = parse_process_id(gpu.provider_id);
-  if (!id || identify(id->pid) == id) return false;
+  if (!id || identify(id->pid) == id || !why_blind().empty()) return false;
   if (devices_.with([&](const auto& devices) { return devices.contains(gpu.name); })) return false;
   const auto children = children_.ended();
   const bool ours = std::any_of(children.begin(), children.end(),

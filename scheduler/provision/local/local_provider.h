@@ -40,6 +40,9 @@ struct LocalProviderOptions {
   // A worker ended by itself: its name, and how. Called on a thread of the provider. Where another gateway started it, it may be
   // another pool's, or that or a third gateway may have ended it.
   std::function<void(const std::string& name, const std::string& how)> on_crash{};
+  // Why rows of this host may name processes that cannot be seen from here; empty: none does. While
+  // there is a reason, nothing is concluded and nothing is done.
+  std::function<std::string()> blind{};
 };
 
 class LocalProvider : public Provider {
@@ -74,6 +77,7 @@ class LocalProvider : public Provider {
   Outcome address_of(const Gpu& gpu, const std::string& device,
                      const local::Children::Started& child, const std::stop_token& stop);
   Outcome give_up(const local::Children::Started& child, const std::string& why);
+  std::string why_blind() const;
   std::optional<ProcessId> process_of(const Gpu& gpu) const;
   bool is_orphaned(const local::WorkerProcess& process) const;
   void adopt(const local::WorkerProcess& process);

@@ -265,7 +265,8 @@ void Reconciler::orphan(const Instance& instance, const Gpu* duplicate_of,
   // With a row it is recorded, paid for in the ledger, and used or destroyed like any other.
   Gpu gpu = new_gpu(identity, provider_.source());
   // Its worker's token is that of its name (scheduler/health/worker_tokens.h).
-  gpu.name = duplicate_of == nullptr ? instance.name : duplicate_name(instance.name);
+  gpu.name =
+      duplicate_of == nullptr ? instance.name : duplicate_name(instance.name, instance.provider_id);
   gpu.provider_id = instance.provider_id;
   gpu.url = instance.url;
   gpu.device = instance.device;
@@ -283,8 +284,17 @@ void Reconciler::orphan(const Instance& instance, const Gpu* duplicate_of,
     gpu.last_error = *priced.last_error;
     why += ": " + gpu.last_error;
   }
-  store_.add({.gpu = gpu, .paid_since = std::min(made, seen.first)}, {options_.who, why});
-  log::warn("an orphan was adopted", {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
+  // While this pass waited for its list, another process may have taken over the lease and made it.
+  const auto added =
+      store_.add({.gpu = gpu, .paid_since = std::min(made, seen.first), .if_new_name = true},
+                 {options_.who, why});
+  if (added) {
+    log::warn("an orphan was adopted",
+              {{"gpu", gpu.id.text}, {"provider_id", instance.provider_id}});
+  } else {
+    log::info("an orphan got no row: its name or its device has one by now",
+              {{"name", gpu.name}, {"provider_id", instance.provider_id}});
+  }
 }
 
 }  // namespace navtalk

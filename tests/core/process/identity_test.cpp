@@ -26,6 +26,18 @@ TEST_CASE("a process of this machine that is gone is dead, a living one is not")
   CHECK(is_dead(instead(pid_and_start(), "/99999999/1")));
 }
 
+TEST_CASE("processes of other machines and containers are apart, those of this one are not") {
+  const std::string boot = this_process().substr(host_name().size() + 1, 8);
+  CHECK(are_apart(this_process(), instead(boot, "00000000")));
+  CHECK(are_apart(instead(pid_and_start(), "9/99999999/1"), this_process()));
+  CHECK_FALSE(are_apart(this_process(), instead(pid_and_start(), "/99999999/1")));
+  for (const char* text : {"", "nonsense", "/1", "a/1"}) {
+    CAPTURE(text);
+    CHECK_FALSE(are_apart(this_process(), text));
+    CHECK_FALSE(are_apart(text, this_process()));
+  }
+}
+
 TEST_CASE(
     "of a process on another machine of this name, or in another container, nobody can tell") {
   const std::string boot = this_process().substr(host_name().size() + 1, 8);

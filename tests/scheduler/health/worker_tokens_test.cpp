@@ -55,7 +55,7 @@ TEST_CASE("the duplicate of an instance has its token, since its worker was star
   const PoolIdentity identity{.prefix = "navtalk", .pool = "test", .id = "0123abcd"};
   Gpu gpu = new_gpu(identity, Source::cloud), duplicate = new_gpu(identity, Source::cloud);
   gpu.url = duplicate.url = "https://pod-2160.proxy.example";
-  duplicate.name = duplicate_name(gpu.name);
+  duplicate.name = duplicate_name(gpu.name, "pod-2");
   CHECK(duplicate.name != gpu.name);
   CHECK(k_tokens.of(duplicate) == k_tokens.of(gpu));
 }

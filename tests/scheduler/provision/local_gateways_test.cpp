@@ -117,6 +117,31 @@ TEST_CASE(
   CHECK_FALSE(second.replaceable(unknown, true));
 }
 
+TEST_CASE("while another machine has the host's name, no process is taken to be gone, or started") {
+  std::string why = "another machine is called 'here', too";
+  LocalProviderOptions shared = options();
+  shared.blind = [&] { return why; };
+  LocalProvider first(options()), provider(shared);
+  const Gpu gpu = created(first, new_row());
+  Gpu theirs = gpu;
+  theirs.provider_id = "1:1";  // of a process that is not on this machine
+  const auto unknown = [&](const Outcome& outcome) {
+    const auto* answer = std::get_if<UnknownOutcome>(&outcome);
+    return answer != nullptr && answer->message == why;
+  };
+  CHECK(unknown(provider.destroy(theirs, {})));
+  CHECK(unknown(provider.pause(theirs, {})));
+  CHECK(unknown(provider.wake(theirs, {})));
+  CHECK(std::holds_alternative<NoAnswer>(provider.find(theirs, {})));
+  CHECK(std::holds_alternative<NoCapacity>(provider.create(new_row(), {})));
+  CHECK_FALSE(provider.list({}).complete);
+  CHECK_FALSE(provider.replaceable(theirs, true));
+  why.clear();
+  CHECK(std::holds_alternative<NotFound>(provider.find(theirs, {})));
+  CHECK(done(provider.destroy(theirs, {})));
+  CHECK(done(first.destroy(gpu, {})));
+}
+
 TEST_CASE("a worker of a dead gateway is outdated when it would be started differently now") {
   LocalProviderOptions before = options();
   before.environment = {"NAVTALK_MODELS_PATH=/models/a"};

@@ -1,7 +1,10 @@
 #include "scheduler/provision/reconciler/reconciler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <semaphore>
+#include <thread>
 
 #include "core/process/identity.h"
 #include "scheduler/provision/operator_actions.h"
@@ -215,6 +218,46 @@ TEST_CASE("a duplicate instance under one name gets a row of its own") {
   CHECK(worker_name(gpus[1].name) == gpu.name);
   world.pass();
   CHECK(world.pool.store->view().gpus.size() == 2);
+}
+
+TEST_CASE("two reconcilers that overlap make one row for an instance without one") {
+  const bool duplicate = GENERATE(true, false);
+  World world;
+  world.pool.pod(State::idle, "pod-9");  // not listed: a pass that has seen to orphans asks for it
+  const Gpu gpu = duplicate ? world.pool.pod(State::starting, "pod-1")
+                            : new_gpu(world.pool.identity, Source::cloud);
+  if (duplicate)
+    world.cloud.put({.provider_id = "pod-1", .name = gpu.name, .status = Status::running});
+  world.cloud.put(
+      {.provider_id = "pod-2", .name = gpu.name, .status = Status::running, .usd_per_hour = 0.5});
+  world.pass();
+  // The other one's row is made between this one's view and its list, and what it has observed is
+  // written after this pass.
+  Reconciler other(*world.pool.store, world.cloud,
+                   {.identity = world.pool.identity,
+                    .who = "another",
+                    .orphan_grace = {},
+                    .consistency_window = {}});
+  std::binary_semaphore asked(0), over(0);
+  std::atomic<bool> is_other = true, lists_first = true;
+  world.cloud.during_lookup([&] {
+    if (!is_other.exchange(false)) return;
+    asked.release();
+    over.try_acquire_for(std::chrono::seconds(60));
+  });
+  bool overlapped = false;
+  std::jthread beside;
+  world.cloud.during_list([&] {
+    if (!lists_first.exchange(false)) return;
+    beside = std::jthread([&other] { other.pass({}); });
+    overlapped = asked.try_acquire_for(std::chrono::seconds(60));
+  });
+  CHECK_NOTHROW(world.pass());
+  over.release();
+  beside.join();
+  CHECK(overlapped);
+  const auto gpus = world.pool.store->view().gpus;
+  CHECK(std::ranges::count(gpus, "pod-2", &Gpu::provider_id) == 1);
 }
 
 TEST_CASE("a recorded instance that two complete lists lack is gone") {

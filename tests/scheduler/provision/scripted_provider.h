@@ -39,6 +39,8 @@ class ScriptedProvider : public Provider {
     const std::lock_guard lock(mutex_);
     unlisted_ = provider_ids;
   }
+  // Runs inside every list(), before it looks.
+  void during_list(std::function<void()> hook) { list_hook_ = std::move(hook); }
   // Runs inside every find().
   void during_lookup(std::function<void()> hook) { lookup_hook_ = std::move(hook); }
   // find() of these answers nothing.
@@ -92,6 +94,7 @@ class ScriptedProvider : public Provider {
     });
   }
   Listing list(const std::stop_token&) override {
+    if (list_hook_) list_hook_();
     const std::lock_guard lock(mutex_);
     if (list_fails_) return {.instances = {}, .complete = false, .message = "no answer"};
     Listing listing{.instances = instances_, .complete = true};
@@ -154,7 +157,7 @@ class ScriptedProvider : public Provider {
   std::set<std::string> unlisted_, mute_;
   std::vector<std::string> lookups_;
   std::function<void(Operation)> hook_;
-  std::function<void()> lookup_hook_;
+  std::function<void()> list_hook_, lookup_hook_;
   bool list_fails_ = false;
   int made_ = 0;
 };

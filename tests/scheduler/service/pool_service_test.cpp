@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <condition_variable>
 
+#include "tests/core/expect_error.h"
 #include "tests/scheduler/health/probed_pool.h"
 #include "tests/scheduler/provision/scripted_provider.h"
 
@@ -47,6 +48,25 @@ TEST_CASE("a provider whose list hangs delays no other provider's") {
   const PoolService service({*pool.store, supply, demand_tracker, {&local, &cloud}}, options);
   CHECK(local.wait_until_listed());
   CHECK(cloud.wait_until_listed());
+}
+
+TEST_CASE("no pool starts under the host name of another machine, and each row stays as it is") {
+  SmallPool pool;
+  REQUIRE(!register_host(*pool.store, {.name = "here", .owner = elsewhere()}));
+  ScriptedProvider local(Source::local);
+  Gpu row = new_gpu(pool.identity, Source::local);
+  row.host = "here";
+  row.state = State::idle;
+  row.provider_id = "1:1";
+  const Gpu before = pool.add(row);
+  Supply supply(*pool.store, {.identity = pool.identity, .who = "test"});
+  DemandTracker demand_tracker(*pool.store);
+  PoolOptions options{.owner = this_process(), .identity = pool.identity};
+  options.host = Host{.name = "here", .owner = this_process()};
+  test::expect_error(Code::invalid, {"host name 'here'", elsewhere()}, [&] {
+    const PoolService service({*pool.store, supply, demand_tracker, {&local}}, options);
+  });
+  CHECK(pool.store->find(before.id) == before);
 }
 
 TEST_CASE("pods that failed before a gateway started return, whatever their hold was") {

@@ -75,6 +75,17 @@ STORE_TEST("an id or a name is taken once") {
   CHECK(store->view().gpus.size() == 1);
 }
 
+STORE_TEST("a row that is added only under a new name is not added twice") {
+  const TestType place;
+  const auto store = place.open();
+  const Gpu first = gpu_row("a");
+  Gpu second = gpu_row("b");
+  second.name = first.name;
+  CHECK(store->add({.gpu = first, .if_new_name = true}, k_test));
+  CHECK(!place.open()->add({.gpu = second, .if_new_name = true}, k_test));
+  CHECK(store->view().gpus.size() == 1);
+}
+
 STORE_TEST("the view is ordered by age, then id") {
   const TestType place;
   const auto store = place.open();

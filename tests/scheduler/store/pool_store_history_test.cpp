@@ -1,5 +1,9 @@
 // The store's contract: what it remembers, settings, and forgetting.
+#include <algorithm>
+
 #include "core/base/error.h"
+#include "scheduler/store/columns.h"
+#include "scheduler/store/transaction.h"
 #include "tests/core/expect_error.h"
 #include "tests/scheduler/store/pool_store_contract.h"
 
@@ -86,6 +90,25 @@ STORE_TEST("forget deletes what is older and keeps what is open, and numbers go 
   add(*store, gpu_row("b"));
   CHECK(store->events({.after = last.number}).size() == 1);
   CHECK(store->view().gpus.size() == 3);
+}
+
+STORE_TEST("a paid span ends no earlier than it began, also after the clock was set back") {
+  const TestType place;
+  const auto store = place.open();
+  Gpu pod = gpu_row("pod");
+  pod.source = Source::cloud;
+  pod.provider_id = "p";
+  pod.usd_per_hour = 1;
+  add(*store, pod);
+  StoreBackend::open(place.url())->write(Durability::durable, [](Transaction& t) {
+    t.db.run("UPDATE paid_spans SET started_at = started_at + $1",
+             {column::of(Duration(std::chrono::hours(1)))});
+  });
+  change(*store, {.id = {"pod"}, .version = 1, .usd_per_hour = 2.0});
+  const auto spans = store->ledger({});
+  REQUIRE(spans.size() == 2);
+  for (const PaidSpan& span : spans) CHECK(span.to.value_or(span.from) >= span.from);
+  CHECK(std::ranges::count_if(spans, [](const PaidSpan& span) { return !span.to; }) == 1);
 }
 
 STORE_TEST("the clock goes on, also for processes that open the store later") {

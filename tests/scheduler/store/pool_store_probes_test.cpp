@@ -1,5 +1,6 @@
 // The contract of PoolStore: results of probes, and who gets a GPU that does not answer.
 #include <catch2/catch.hpp>
+#include <optional>
 #include <vector>
 
 #include "tests/scheduler/store/pool_store_contract.h"
@@ -55,6 +56,22 @@ STORE_TEST("a good answer's reading is kept with its time, and is not a change e
   CHECK(store->events({}).size() == 1);
   CHECK(change(*store, {.id = {"a"}, .version = 1, .draining = true}).reading == expected.reading);
   CHECK(found(*store, "a").reading == expected.reading);
+}
+
+STORE_TEST("an answer ends the misses also after the clock was set back") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a"));
+  const std::optional<GpuReading> reading =
+      GENERATE(std::optional<GpuReading>(), std::optional(GpuReading{.memory_total = 1}));
+  store->seen({{{"a"}, reading}}, store->now() + std::chrono::hours(1));
+  miss(*store, "a", 2);
+  const TimePoint answered = store->now();
+  store->seen({{{"a"}, reading}}, answered);
+  CHECK(found(*store, "a").misses == 0);
+  CHECK(found(*store, "a").seen_at == answered);
+  store->seen({{{"a"}, reading}}, answered - k_minute);  // an older one came late
+  CHECK(found(*store, "a").seen_at == answered);
 }
 
 STORE_TEST("misses are counted in the row until the worker answers, and are not changes either") {
