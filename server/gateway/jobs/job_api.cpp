@@ -352,8 +352,12 @@ asio::awaitable<Response> JobApi::events(const Request& request) {
       parse_number<std::int64_t>(request.header("last-event-id").value_or("0")).value_or(0);
   if (request.header("accept").value_or("").find("application/json") != std::string::npos)
     co_return co_await events_so_far(job.id, after);
-  const auto events = std::make_shared<JobEvents>(parts_.store, parts_.dispatcher,
-                                                  parts_.store_threads, job.id, after);
+  const auto events = std::make_shared<JobEvents>(JobEvents::Parts{.store = parts_.store,
+                                                                   .dispatcher = parts_.dispatcher,
+                                                                   .threads = parts_.store_threads,
+                                                                   .access = parts_.access,
+                                                                   .asked = request},
+                                                  job.id, after);
   Response response{.content_type = k_event_stream};
   response.headers.emplace_back("Cache-Control", "no-store");
   if (is_final(job.state)) {

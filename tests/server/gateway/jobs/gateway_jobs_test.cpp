@@ -99,6 +99,20 @@ TEST_CASE("whoever has the link of a result needs no key of the pool to fetch th
   }
 }
 
+TEST_CASE("the events of a job end for a key that was revoked") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
+  const std::string job = submitted(pool);
+  RawClient listener(pool.url());
+  listener.send("GET /v1/jobs/" + job + "/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " +
+                pool.first_key() + "\r\n\r\n");
+  CHECK_THAT(listener.receive_until("event: submit"), Catch::Contains("200 OK"));
+  REQUIRE(pool.keys().revoke(key_id(pool.first_key()).value()));
+  auto ended = std::async(std::launch::async, [&] { return listener.receive_all(); });
+  CHECK(ended.wait_for(60s) == std::future_status::ready);
+  pool.stop();  // which ends it in any case
+}
+
 TEST_CASE("a gateway ends while speech is being judged, and answers who waits for that") {
   const TemporaryDirectory folder;
   const std::string begun = folder / "begun";
