@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/text/rfc3339.h"
+#include "server/gateway/jobs/faults/store_fault.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -62,7 +63,7 @@ asio::awaitable<bool> JobEvents::may_listen() {
 
 asio::awaitable<std::string> JobEvents::news() {
   auto look = [this] { return parts_.store.history(job_, after_); };
-  const std::vector<JobHistory> history = co_await parts_.threads.run(look);
+  const std::vector<JobHistory> history = co_await parts_.threads.run(on_store(look));
   std::string text;
   for (const JobHistory& entry : history) {
     text += event_text(entry);

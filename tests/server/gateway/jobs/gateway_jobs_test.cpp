@@ -113,6 +113,20 @@ TEST_CASE("the events of a job end for a key that was revoked") {
   pool.stop();  // which ends it in any case
 }
 
+TEST_CASE("a job that the store does not take is to be sent again later") {
+  GatewayOptions options;
+  options.jobs = JobOptions{};
+  GatewayPool pool({}, options);
+  const auto held = pool.locked();
+  const Got got =
+      pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  CHECK(got.status == 503);
+  CHECK(got.body.at("error").at("code") == "store_unavailable");
+  CHECK(got.headers.find("retry-after")->second == "5");
+  CHECK(got.body.at("error").at("message") ==
+        "the pool's store cannot be reached; try again later");
+}
+
 TEST_CASE("a gateway ends while speech is being judged, and answers who waits for that") {
   const TemporaryDirectory folder;
   const std::string begun = folder / "begun";

@@ -1,0 +1,29 @@
+// What the pool's store did not do. Whoever asked is told that it is away, and its own words go to the log: they name its
+// address and files.
+#pragma once
+
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace navtalk::server {
+
+class StoreFault : public Error {
+ public:
+  using Error::Error;
+};
+
+// Of the same result as `work`, which only calls the store and lives as long; StoreFault for its Error{failed}.
+template <class Work>
+auto on_store(Work& work) {
+  return [&work] {
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (error.code() != Code::failed) throw;
+      throw StoreFault(Code::failed, error.message());
+    }
+  };
+}
+
+}  // namespace navtalk::server
