@@ -112,7 +112,7 @@ bool ended_by_signal(const Error& error) {
   return error.code() == Code::interrupted || error.code() == Code::terminated;
 }
 
-// What to do about jobs that are not fetched when the command is stopped: they go on without it.
+// What to do about jobs that are not fetched when the command ends early: they go on without it.
 Error with_jobs_that_go_on(const Error& stop, const std::vector<std::string>& ids,
                            const GatewayOptions& gateway) {
   if (ids.empty()) return stop;
@@ -212,7 +212,7 @@ int submit(const SubmitOptions& options, Context& context) {
     std::vector<nlohmann::json> jobs = submitter.submit(videos);
     if (options.wait) submitter.fetch(std::move(jobs));
   } catch (const Error& error) {
-    if (!options.wait || !ended_by_signal(error)) throw;
+    if (!options.wait) throw;
     throw with_jobs_that_go_on(error, submitter.going(), options.gateway);
   }
   submitter.failed().throw_if_any(videos.size());
