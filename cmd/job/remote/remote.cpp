@@ -72,7 +72,7 @@ void tell(const nlohmann::json& job, const std::string& name, const fs::path& fi
     context.out.json(object);
   } else {
     context.out.print("{}: job {} is {}{}{}{}\n", name, id_of(job), state_of(job), promise_of(job),
-                      file.empty() ? "" : ", its video is ", file.native());
+                      file.empty() ? "" : ", its video is ", printable(file.native()));
   }
   context.out.flush();
 }
@@ -246,6 +246,9 @@ int wait(const NamedJobs& options, Context& context) {
 }
 
 int fetch(const NamedJobs& options, Context& context) {
+  // Its pieces come by ranges into a file, which another try can begin anew.
+  if (options.output == "-")
+    throw Error(Code::usage, "a video is fetched into a file: name it with --output FILE");
   JobClient client(options.gateway, context);
   const nlohmann::json job = client.show(options.ids.front());
   const auto progress = [&](std::uint64_t done, std::uint64_t of) {

@@ -169,6 +169,16 @@ class Client(unittest.TestCase):
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertIn("internal error; the log says more: 2 jobs go on at the gateway: 'navtalk job wait job1 job2 --url", ran.stderr)
 
+    def test_a_video_is_fetched_into_a_file_and_not_to_standard_output(self):
+        ran = self.navtalk("fetch", "one", "--output", "-")
+        self.assertEqual((ran.returncode, self.gateway.asked), (2, []), ran.stderr)
+        self.assertIn("name it with --output FILE", ran.stderr)
+
+    def test_a_name_with_control_characters_is_told_in_a_readable_way(self):
+        ran = self.submit("--wait", "--output", "new\nline.mp4")
+        self.assertIn("is done, its video is", ran.stdout, ran.stderr)
+        self.assertNotIn("new\nline", ran.stdout)
+
     def test_a_list_longer_than_a_gateway_gives_is_refused_with_the_limit(self):
         ran = self.navtalk("list", "--limit", "1001")
         self.assertEqual((ran.returncode, self.gateway.asked), (2, []), ran.stderr)
