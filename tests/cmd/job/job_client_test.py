@@ -169,6 +169,22 @@ class Client(unittest.TestCase):
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertIn("internal error; the log says more: 2 jobs go on at the gateway: 'navtalk job wait job1 job2 --url", ran.stderr)
 
+    def test_what_is_no_file_of_a_folder_has_failed_and_the_others_are_submitted(self):
+        folder = self.folder / "texts"
+        (folder / "subfolder").mkdir(parents=True)
+        for name in ("a.txt", ".hidden.txt"):
+            (folder / name).write_text("Hello.")
+        (folder / "b.txt").symlink_to("missing.txt")
+        (folder / "c.txt").symlink_to("a.txt")
+        (folder / "d.txt").symlink_to("subfolder")
+        os.mkfifo(folder / "e.wav")
+        ran = self.navtalk("submit", "--avatar", "ada", "--folder", "texts")
+        self.assertEqual(len(self.gateway.submissions()), 2, ran.stderr)
+        self.assertIn("b.txt: is a link to a file that does not exist", ran.stderr)
+        self.assertIn("e.wav: is not a regular file", ran.stderr)
+        self.assertIn("2 of 4 inputs failed: b.txt, e.wav", ran.stderr)
+        self.assertNotEqual(ran.returncode, 0)
+
     def test_a_video_is_fetched_into_a_file_and_not_to_standard_output(self):
         ran = self.navtalk("fetch", "one", "--output", "-")
         self.assertEqual((ran.returncode, self.gateway.asked), (2, []), ran.stderr)
