@@ -84,6 +84,8 @@ export interface SessionEvents {
   /** Another GPU goes on. Speech, an action and what waited are over, without an event of their own. */
   "worker-changed": { gap_s: number; video?: Video; audio?: Ready["audio"] };
   draining: { notice_s: number };
+  /** The session goes on after all. */
+  undrained: {};
   /** The session goes on. */
   problem: Problem;
   /** Of the microphone, 0 to 1, fifty times a second. */

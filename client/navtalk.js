@@ -276,6 +276,8 @@ export class Session extends EventTarget {
       case "session.draining":
         if (frame.resume_token && this.#ready) this.#ready.resume_token = frame.resume_token;
         return this.#tell("draining", frame);
+      case "session.undrained":
+        return this.#tell("undrained");
       case "speech.started":
         return this.#tellInTime("speech-started", frame);
       case "speech.ended":

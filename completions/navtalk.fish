@@ -328,7 +328,7 @@ complete -c navtalk -n '__navtalk_at bench jobs' -l lead-s -x -d 'Seconds until 
 complete -c navtalk -n '__navtalk_at bench jobs' -l lead-sigma -x -d 'Sigma of that time\'s lognormal distribution'
 complete -c navtalk -n '__navtalk_at bench jobs' -l rate -x -d 'Video-minutes that a GPU renders in a minute'
 complete -c navtalk -n '__navtalk_at bench jobs' -l utilisation -x -d 'Part of the GPUs on which the shipped policy counts'
-complete -c navtalk -n '__navtalk_at bench jobs' -l whole-jobs -d 'Let no job of the shipped policy give way to another tenant\'s, and release none ahead of its bucket'
+complete -c navtalk -n '__navtalk_at bench jobs' -l whole-jobs -d 'Let no job of the shipped policy give way to another tenant\'s, release none ahead of its bucket, and keep no slot free from a flood'
 complete -c navtalk -n '__navtalk_at bench jobs' -l policy -x -a 'shares fifo priority fair' -d 'Policies to compare'
 complete -c navtalk -n '__navtalk_at bench jobs' -l flood -x -d 'Times that the flooding tenant submits each of its jobs'
 complete -c navtalk -n '__navtalk_at bench jobs' -l flooder -x -d 'The flooding tenant (default: the one with the most work)'

@@ -28,6 +28,11 @@ export class DrainNotice {
     if (this.line.textContent !== text) this.line.textContent = text;
   }
 
+  undone() {
+    if (!this.line.hidden) announce("The computer of this session stays in service. The session goes on.");
+    this.clear();
+  }
+
   clear() {
     clearInterval(this.timer);
     this.line.hidden = true;

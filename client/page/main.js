@@ -136,6 +136,7 @@ function listen(one) {
     announce("The avatar moved to another computer. The session goes on.");
   });
   on("draining", ({ notice_s }) => drain.show(notice_s));
+  on("undrained", () => drain.undone());
   on("sound-blocked", () => problem("Your browser plays no sound. Click the picture, and check that it has a loudspeaker to play on."));
   on("problem", ({ message }) => problem(message));
   on("ended", ({ reason }) => {

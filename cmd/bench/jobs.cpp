@@ -205,8 +205,8 @@ void add_jobs_lane_options(CLI::App& command, BenchJobsOptions& options) {
       ->type_name("PART")
       ->capture_default_str();
   command.add_flag("!--whole-jobs", simulator.preempts,
-                   "Let no job of the shipped policy give way to another tenant's, and "
-                   "release none ahead of its bucket");
+                   "Let no job of the shipped policy give way to another tenant's, "
+                   "release none ahead of its bucket, and keep no slot free from a flood");
   command.add_option("--policy", options.policies, "Policies to compare")
       ->check(CLI::IsMember({"shares", "fifo", "priority", "fair"}))
       ->delimiter(',')

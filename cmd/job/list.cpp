@@ -52,7 +52,8 @@ Json as_json(const Job& job) {
   if (!job.spec.audio.empty()) put_path(object, "audio", job.spec.audio);
   if (!job.spec.text.empty()) object["text"] = job.spec.text;
   put_path(object, "output", job.spec.output);
-  object["error"] = job.error.empty() ? Json(nullptr) : Json(job.error);
+  const std::string& error = shown_error(job);
+  object["error"] = error.empty() ? Json(nullptr) : Json(error);
   return object;
 }
 
@@ -169,7 +170,7 @@ int list(const ListOptions& options, Context& context) {
   for (const Job& job : page.jobs) {
     rows.push_back({job.id.text, std::string(name(job.state)),
                     fmt::format("{:.2f}", job.work.count()), printable(job.spec.output),
-                    printable(job.error)});
+                    printable(shown_error(job))});
   }
   context.out.write(
       table({{"job"}, {"state"}, {"minutes", Column::Align::right}, {"output"}, {"error"}}, rows,

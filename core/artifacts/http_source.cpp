@@ -12,9 +12,9 @@
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/net/retry_after.h"
 #include "core/net/url.h"
 #include "core/text/number.h"
-#include "core/text/trim.h"
 
 namespace navtalk {
 namespace {
@@ -329,10 +329,7 @@ Transfer judge_status(const HttpAnswer& answer) {
   const bool passing = answer.status >= 500 || answer.status == 408 || answer.status == 416 ||
                        answer.status == 425 || answer.status == 429;
   Transfer transfer{.outcome = passing ? Outcome::again : Outcome::refused, .why = why};
-  if (const auto seconds = parse_number<int>(trim(answer.header("retry-after").value_or("")));
-      passing && seconds && *seconds >= 0) {
-    transfer.retry_after = std::chrono::seconds(*seconds);
-  }
+  if (passing) transfer.retry_after = retry_after(answer);
   return transfer;
 }
 

@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/text/bounded_json.h"
 #include "core/text/printable.h"
 
 namespace navtalk {
@@ -84,18 +86,13 @@ void check_paths(const std::vector<ArtifactFile>& files) {
 }
 
 nlohmann::json parse(std::string_view text) {
-  if (text.size() > k_max_manifest)
+  using Why = JsonRefusal::Why;
+  auto parsed = parse_bounded(text, {.bytes = k_max_manifest, .levels = 4});
+  if (auto* value = std::get_if<nlohmann::json>(&parsed)) return std::move(*value);
+  const Why why = std::get<JsonRefusal>(parsed).why;
+  if (why == Why::too_large)
     refuse(fmt::format("the manifest has more than {} bytes", k_max_manifest));
-  // Refused while it is parsed: deep nesting costs far more memory than text.
-  const auto limit_depth = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > 4) refuse("the manifest is nested too deeply");
-    return true;
-  };
-  try {
-    return nlohmann::json::parse(text, limit_depth);
-  } catch (const nlohmann::json::exception&) {
-    refuse("the manifest is not JSON");
-  }
+  refuse(why == Why::too_deep ? "the manifest is nested too deeply" : "the manifest is not JSON");
 }
 
 std::string sum(const std::string& text) {

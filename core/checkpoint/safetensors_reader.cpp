@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/checkpoint/byte_cursor.h"
 #include "core/checkpoint/refuse.h"
 #include "core/checkpoint/stored_tensor.h"
+#include "core/text/bounded_json.h"
 
 namespace navtalk {
 namespace {
@@ -17,33 +18,22 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t k_max_header_bytes = 100'000'000;
-constexpr int k_max_header_depth = 4;
-
-// json::parse lets the last of two equal keys win; here they are an error.
-class DuplicateKeys {
- public:
-  bool operator()(int depth, json::parse_event_t event, json& value) {
-    if (depth > k_max_header_depth) refuse("the header nests too deep");
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == json::parse_event_t::object_start) seen_[level].clear();
-    if (event == json::parse_event_t::key && !seen_[level - 1].insert(value).second)
-      refuse(fmt::format("the header has the key \"{}\" twice", value.get<std::string>()));
-    return true;
-  }
-
- private:
-  std::set<std::string> seen_[k_max_header_depth + 1];
-};
+constexpr int k_max_header_levels = 4;
 
 json parse_header(std::string_view text) {
-  try {
-    DuplicateKeys check;
-    json header = json::parse(text.begin(), text.end(), std::ref(check));
-    if (!header.is_object()) refuse("the header is not a JSON object");
-    return header;
-  } catch (const json::exception& error) {
-    refuse(fmt::format("the header is not JSON: {}", error.what()));
+  using Why = JsonRefusal::Why;
+  // Otherwise the last of two equal keys would win.
+  auto parsed = parse_bounded(
+      text, {.bytes = k_max_header_bytes, .levels = k_max_header_levels, .unique_keys = true});
+  if (const auto* refusal = std::get_if<JsonRefusal>(&parsed)) {
+    if (refusal->why == Why::too_deep) refuse("the header nests too deep");
+    if (refusal->why == Why::repeated_key)
+      refuse(fmt::format("the header has the key \"{}\" twice", refusal->detail));
+    refuse(fmt::format("the header is not JSON: {}", refusal->detail));
   }
+  auto& header = std::get<json>(parsed);
+  if (!header.is_object()) refuse("the header is not a JSON object");
+  return std::move(header);
 }
 
 const json& field(const json& entry, const char* key) {

@@ -6,14 +6,16 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/files/whole_file.h"
+#include "core/text/bounded_json.h"
 
 namespace navtalk {
 namespace {
 
-constexpr int k_max_depth = 4;
+constexpr int k_max_levels = 4;
 
 std::string read_text(const std::filesystem::path& path, std::size_t max_bytes) {
   std::error_code error;
@@ -31,31 +33,21 @@ std::string read_text(const std::filesystem::path& path, std::size_t max_bytes) 
   return text;
 }
 
-// "[json.exception.parse_error.101] parse error at line 1, column 3: ..." without the library's own number.
-std::string_view reason(std::string_view what) {
-  const std::size_t end = what.find("] ");
-  return what.starts_with('[') && end != std::string_view::npos ? what.substr(end + 2) : what;
-}
-
 }  // namespace
 
 nlohmann::json read_json_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  const std::string text = read_text(path, max_bytes);
-  // Refused while parsing: a deeply nested file would cost far more memory than its size.
-  const auto limit_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > k_max_depth)
-      throw Error(Code::invalid, fmt::format("{}: nested too deeply", path.string()));
-    return true;
-  };
-  try {
-    nlohmann::json value = nlohmann::json::parse(text, limit_depth);
-    if (!value.is_object())
-      throw Error(Code::invalid, fmt::format("{}: not a JSON object", path.string()));
-    return value;
-  } catch (const nlohmann::json::exception& error) {
+  auto parsed =
+      parse_bounded(read_text(path, max_bytes), {.bytes = max_bytes, .levels = k_max_levels});
+  if (const auto* refusal = std::get_if<JsonRefusal>(&parsed)) {
+    const bool deep = refusal->why == JsonRefusal::Why::too_deep;
     throw Error(Code::invalid,
-                fmt::format("{}: not JSON: {}", path.string(), reason(error.what())));
+                fmt::format("{}: {}", path.string(),
+                            deep ? "nested too deeply" : "not JSON: " + refusal->detail));
   }
+  auto& value = std::get<nlohmann::json>(parsed);
+  if (!value.is_object())
+    throw Error(Code::invalid, fmt::format("{}: not a JSON object", path.string()));
+  return std::move(value);
 }
 
 }  // namespace navtalk

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/base/environment.h"
@@ -19,6 +20,13 @@ namespace {
 
 std::string named(const SecretKind& kind, const std::filesystem::path& file) {
   return std::string("the ") + kind.name + " '" + printable(file.native()) + "'";
+}
+
+// It may become a header's value.
+void check_one_line(const std::string& secret, const std::string& name) {
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (std::any_of(secret.begin(), secret.end(), is_control))
+    throw Error(Code::invalid, name + " holds a line break or another control character");
 }
 
 [[noreturn]] void fail_to_create(const SecretKind& kind, const std::filesystem::path& file) {
@@ -69,12 +77,14 @@ std::string read_secret_file(const SecretKind& kind, const std::filesystem::path
     throw Error(Code::invalid, std::string("the ") + kind.name + "'s file '" +
                                    printable(file.native()) + "' has an empty first line");
   }
+  check_one_line(secret, named(kind, file));
   return secret;
 }
 
 std::string read_secret(const SecretKind& kind, const std::filesystem::path& file,
                         MissingSecret missing) {
   std::string secret(trim(environment_value(kind.variable)));
+  check_one_line(secret, std::string("the ") + kind.name + " in " + kind.variable);
   if (!secret.empty() || file.empty()) return secret;
   if (missing == MissingSecret::create && !std::filesystem::exists(file)) {
     create_secret(kind, file);

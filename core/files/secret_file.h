@@ -21,7 +21,7 @@ enum class MissingSecret : std::uint8_t {
 
 // The variable; where it is missing or empty, the first line of `file`; "" when `file` is empty too.
 // White space at both ends does not count. A file that others can read is warned about.
-// Error{invalid} names the file, never what is in it.
+// Error{invalid} for control characters within too; it names the variable or the file, never what is in it.
 std::string read_secret(const SecretKind& kind, const std::filesystem::path& file,
                         MissingSecret missing = MissingSecret::refuse);
 // The file alone, whatever the variable holds; the same warning and errors.

@@ -22,26 +22,11 @@
 namespace navtalk {
 namespace {
 
-// espeak-ng gives digital silence for text that it cannot speak; speech peaks near 1.
-constexpr float k_quietest_speech = 0.01F;
-
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
-
-bool is_silent(const Audio& audio) {
-  return std::all_of(audio.samples.begin(), audio.samples.end(),
-                     [](float sample) { return std::abs(sample) < k_quietest_speech; });
-}
-
 // A WAV file. It goes to memory, so that a full disk is found by us: espeak-ng does not look.
 std::string wav_of(const std::string& text, const std::string& voice, const std::stop_token& stop,
                    Markup markup) {
   const UniqueFd sound = memory_file();
-  const RunResult result = speak_into(sound, text, voice, markup, stop);
-  if (result.exit_status != 0)
-    throw Error(Code::failed, "espeak-ng failed with status " + std::to_string(result.exit_status) +
-                                  ": " + first_line(result.errors));
+  check_espeak(speak_into(sound, text, voice, markup, stop));
   return content_of(sound);
 }
 
@@ -78,13 +63,19 @@ std::string in_lines(const std::string& part) {
 
 }  // namespace
 
+bool is_silent(std::span<const float> samples) {
+  constexpr float k_quietest_speech = 0.01F;
+  return std::ranges::all_of(samples,
+                             [](float sample) { return std::abs(sample) < k_quietest_speech; });
+}
+
 void speak(const std::string& text, const std::string& voice, const std::filesystem::path& output,
            const std::stop_token& stop, Markup markup) {
   check_voice_variant(voice, stop);
   const std::string wav = wav_of(text, voice, stop, markup);
   if (!wav.empty())
     write_file(output, {reinterpret_cast<const std::uint8_t*>(wav.data()), wav.size()});
-  if (wav.empty() || is_silent(decode_audio(output, stop))) {
+  if (wav.empty() || is_silent(decode_audio(output, stop).samples)) {
     std::error_code ignored;
     std::filesystem::remove(output, ignored);
     throw Error(Code::invalid, "the text holds nothing that can be spoken");

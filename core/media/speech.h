@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ namespace navtalk {
 // unknown, Error{invalid} for text without anything to speak.
 void speak(const std::string& text, const std::string& voice, const std::filesystem::path& output,
            const std::stop_token& stop = {}, Markup markup = Markup::none);
+
+// espeak-ng gives digital silence for text that it cannot speak; speech peaks near 1. Samples in [-1, 1).
+bool is_silent(std::span<const float> samples);
 
 // Subtitles of a plain text that speak() made `duration_s` long, in two lines of 42 characters at most.
 // Each sentence is spoken by itself for its length, and each part of a long one. Errors of speak().

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/net/hmac.h"
-#include "core/text/number.h"
+#include "core/net/retry_after.h"
 
 namespace navtalk {
 namespace {
@@ -51,12 +51,7 @@ WebhookResult WebhookSender::send(const WebhookTarget& target, const WebhookMess
   if (const auto* fault = std::get_if<HttpFault>(&result)) return {.why = fault->message};
   const auto& answer = std::get<HttpAnswer>(result);
   if (answer.status >= 200 && answer.status < 300) return {.delivered = true};
-  WebhookResult failed{.why = "HTTP " + std::to_string(answer.status)};
-  if (const auto header = answer.header("retry-after")) {
-    const auto wait = parse_number<int>(*header);
-    if (wait && *wait >= 0) failed.retry_after = seconds(*wait);
-  }
-  return failed;
+  return {.why = "HTTP " + std::to_string(answer.status), .retry_after = retry_after(answer)};
 }
 
 }  // namespace navtalk

@@ -23,6 +23,12 @@ RunResult run_espeak(std::vector<std::string> arguments, const std::string& inpu
   return *std::move(result);
 }
 
+void check_espeak(const RunResult& result) {
+  if (result.exit_status == 0) return;
+  throw Error(Code::failed, "espeak-ng failed with status " + std::to_string(result.exit_status) +
+                                ": " + result.errors.substr(0, result.errors.find('\n')));
+}
+
 bool lacks_voice(const RunResult& result) {
   return result.errors.find("voice does not exist") != std::string::npos;
 }

@@ -25,6 +25,9 @@ RunResult run_espeak(std::vector<std::string> arguments, const std::string& inpu
                      const UniqueFd* sound = nullptr, const std::stop_token& stop = {},
                      const EspeakLimits& limits = {});
 
+// Error{failed} unless it ended well: its status, and what it said first.
+void check_espeak(const RunResult& result);
+
 // Whether that was asked of a voice that espeak-ng does not have, and what to say then.
 bool lacks_voice(const RunResult& result);
 std::string no_such_voice(const std::string& voice);

@@ -2,8 +2,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <utility>
 
+#include "core/text/bounded_json.h"
 #include "core/text/number.h"
 
 namespace navtalk {
@@ -11,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int k_deepest = 64;
+constexpr int k_most_levels = 63;
 
 const json* find(const json& object, const char* name) {
   if (!object.is_object()) return nullptr;
@@ -73,18 +74,9 @@ std::vector<std::string> texts_field(const json& object, const char* name) {
 }
 
 std::optional<json> parse_json(std::string_view text) {
-  // Refused by depth before a tree is built: its destruction would recurse.
-  const auto shallow = [](int depth, json::parse_event_t, json&) {
-    if (depth >= k_deepest) throw std::length_error("nested too deeply");
-    return true;
-  };
-  try {
-    return json::parse(text, shallow);
-  } catch (const json::exception&) {
-    return std::nullopt;
-  } catch (const std::length_error&) {
-    return std::nullopt;
-  }
+  auto parsed = parse_bounded(text, {.bytes = text.size(), .levels = k_most_levels});
+  if (auto* value = std::get_if<json>(&parsed)) return std::move(*value);
+  return std::nullopt;
 }
 
 }  // namespace navtalk

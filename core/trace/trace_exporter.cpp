@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/base/sleep.h"
 #include "core/log/log.h"
+#include "core/net/retry_after.h"
 #include "core/net/url.h"
-#include "core/text/number.h"
 #include "core/text/printable.h"
 
 namespace navtalk {
@@ -41,8 +41,17 @@ TraceExporter::~TraceExporter() {
   thread_.join();
   // What waited when the thread ended gets one try.
   for (std::vector<Span> spans = waiting_now(); !spans.empty(); spans = waiting_now()) {
+    deliver_at_last(spans);
+  }
+}
+
+// Errors end no process: what cannot be sent is lost.
+void TraceExporter::deliver_at_last(const std::vector<Span>& spans) {
+  try {
     if (try_once(spans, options_.tries, options_.last_words, {}))
       count(0, spans.size(), "the process ends");
+  } catch (const std::exception& error) {
+    count(0, spans.size(), error.what());
   }
 }
 
@@ -97,7 +106,12 @@ std::vector<Span> TraceExporter::next_batch(const std::stop_token& stop) {
 void TraceExporter::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const std::vector<Span> spans = next_batch(stop);
-    if (!spans.empty()) deliver(spans, stop);
+    if (spans.empty()) continue;
+    try {
+      deliver(spans, stop);
+    } catch (const std::exception& error) {
+      count(0, spans.size(), error.what());
+    }
   }
 }
 
@@ -143,9 +157,8 @@ std::optional<milliseconds> TraceExporter::try_once(const std::vector<Span>& spa
     }
     why = "HTTP " + std::to_string(answer.status);
     again = otlp_may_retry(answer.status);
-    const auto asked = parse_number<int>(answer.header("retry-after").value_or(""));
-    if (asked && *asked > 0)
-      wait = std::max(wait, std::min<milliseconds>(k_most_wait, std::chrono::seconds(*asked)));
+    if (const auto asked = retry_after(answer))
+      wait = std::max(wait, std::min<milliseconds>(k_most_wait, *asked));
   }
   if (again && failures < options_.tries) return wait;
   count(0, spans.size(), why);

@@ -59,6 +59,7 @@ class TraceExporter {
   std::vector<Span> next_batch(const std::stop_token& stop);
   std::vector<Span> waiting_now();
   void deliver(const std::vector<Span>& spans, const std::stop_token& stop);
+  void deliver_at_last(const std::vector<Span>& spans);
   // nullopt: it is over, taken or not; else how long to wait before the next try.
   std::optional<std::chrono::milliseconds> try_once(const std::vector<Span>& spans, int failures,
                                                     std::chrono::milliseconds timeout,

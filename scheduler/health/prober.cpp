@@ -48,14 +48,28 @@ bool Prober::due(const Gpu& gpu, bool leading, Clock::time_point now) const {
   return !record->under_way && now - record->counted_from >= period(gpu, *record);
 }
 
+// A local worker ends when nobody has spoken to it for a minute (server/worker/idle_shutdown.h). One that is paused is asked for that
+// alone: its answer proves nothing.
+bool Prober::due_for_contact(const Gpu& gpu, Clock::time_point now) const {
+  const bool ours = gpu.source == Source::local && gpu.host == options_.host && !gpu.url.empty();
+  if (!ours || gpu.state != State::paused) return false;
+  const ProbeRecords::Record* const record = records_.find(gpu.id);
+  return record == nullptr ||
+         (!record->under_way && now - record->counted_from >= options_.paused_every);
+}
+
 void Prober::step(bool leading) {
   const PoolView& view = rows_.current();
   if (leading) watch(view, false);
-  std::vector<const Gpu*> asked;
+  std::vector<const Gpu*> asked, spoken_to;
   {
     const std::lock_guard lock(mutex_);
     const Clock::time_point now = Clock::now();
     for (const Gpu& gpu : view.gpus) {
+      if (due_for_contact(gpu, now)) {
+        records_.begin(gpu.id, now, {});
+        spoken_to.push_back(&gpu);
+      }
       if (!due(gpu, leading, now)) continue;
       records_.begin(gpu.id, now, gpu.serving() ? options_.running_every : Duration{});
       asked.push_back(&gpu);
@@ -63,6 +77,16 @@ void Prober::step(bool leading) {
     records_.keep(view.gpus);
   }
   for (const Gpu* gpu : asked) ask(*gpu);
+  for (const Gpu* gpu : spoken_to) speak_to(*gpu);
+}
+
+void Prober::speak_to(const Gpu& gpu) {
+  try {
+    client_.send(health_request(gpu.url, options_.tokens.of(gpu), options_.timeout),
+                 [this, id = gpu.id](const HttpResult&) { ended(id); });
+  } catch (const Error&) {
+    ended(gpu.id);
+  }
 }
 
 void Prober::ask(const Gpu& gpu) {

@@ -59,6 +59,7 @@ struct ProberOptions {
   Duration starting_every = std::chrono::milliseconds(500);
   Duration running_every = std::chrono::seconds(5);
   Duration failed_every = std::chrono::seconds(10);  // registered GPUs; others as running ones
+  Duration paused_every = std::chrono::seconds(10);  // local ones, so that they go on living
   Duration record_every = std::chrono::milliseconds(250);
   Duration look_every = std::chrono::seconds(1);  // at the rows, where nothing has changed
   Duration grace = std::chrono::seconds(15);
@@ -100,7 +101,9 @@ class Prober {
 
   bool due(const Gpu& gpu, bool leading, Clock::time_point now) const;  // under mutex_
   Duration period(const Gpu& gpu, const ProbeRecords::Record& record) const;
+  bool due_for_contact(const Gpu& gpu, Clock::time_point now) const;  // under mutex_
   void ask(const Gpu& gpu);
+  void speak_to(const Gpu& gpu);
   static Verdict judged(const Gpu& gpu, const HttpResult& result);
   void answered(const Gpu& gpu, Verdict verdict);
   void not_asked(const GpuId& id, const std::string& why);

@@ -73,6 +73,14 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
+// Job::error as it is shown: what a try failed for is no error of a job that runs again, was done or is no longer wanted.
+inline const std::string& shown_error(const Job& job) {
+  static const std::string none;
+  const bool wanting = job.state == JobState::queued || job.state == JobState::released;
+  const bool ended = job.state == JobState::failed || job.state == JobState::dead;
+  return wanting || ended ? job.error : none;
+}
+
 // A worker's hold on a running job. Whoever claims the job later gets a higher epoch, and then what
 // comes under this one is refused.
 struct JobLease {

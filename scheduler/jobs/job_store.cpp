@@ -152,6 +152,19 @@ std::map<JobState, JobTotal> JobStore::totals(const TenantId& tenant) {
   });
 }
 
+// Two ranges of the index, because one with OR reads the whole queue.
+std::int64_t JobStore::queued_before(const Job& job) {
+  return in_read(*backend_, [&](Transaction& t) {
+    const auto rows = t.db.query(
+        "SELECT (SELECT COUNT(*) FROM jobs WHERE tenant = $1 AND state = 0 AND priority = $2 AND "
+        "number < $3) + (SELECT COUNT(*) FROM jobs WHERE tenant = $1 AND state = 0 AND priority > "
+        "$2)",
+        {job.spec.tenant.text, column::of(job.spec.priority), job.number});
+    const std::int64_t before = rows->next() ? rows->integer(0) : 0;
+    return before;
+  });
+}
+
 std::vector<JobSegment> JobStore::segments(const JobId& id) {
   return in_read(*backend_, [&](Transaction& t) { return segments_of(t, id); });
 }
@@ -283,7 +296,10 @@ Recorded JobStore::give_back(const JobLease& lease, const std::string& why, Time
                              Duration delay) {
   return report(lease, JobState::released, [&](Transaction& t, Job& job) {
     job.lease_until = {};
-    if (delay > Duration{}) job.not_before = now + delay;
+    if (delay > Duration{}) {
+      job.not_before = now + delay;
+      job.error = why;
+    }
     --job.attempts;
     apply(t, job, JobEvent::yield, {job.worker, why}, now);
     return Recorded::now;
@@ -294,8 +310,9 @@ Recorded JobStore::yield(const JobLease& lease, const std::string& why, TimePoin
   return give_back(lease, why, now, {});
 }
 
-Recorded JobStore::yield_for_later(const JobLease& lease, const std::string& why, TimePoint now) {
-  return give_back(lease, why, now, rules_.first_delay);
+Recorded JobStore::yield_for_later(const JobLease& lease, const std::string& why, TimePoint now,
+                                   Duration pause) {
+  return give_back(lease, why, now, pause);
 }
 
 void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now) const {
@@ -357,13 +374,7 @@ void JobStore::forget(std::span<const JobId> jobs) {
 }
 
 bool JobStore::has_claimable(TimePoint now) {
-  return in_read(*backend_, [&](Transaction& t) {
-    const auto rows = t.db.query(
-        "SELECT 1 FROM jobs WHERE state = 1 AND not_before = 0 UNION ALL "
-        "SELECT 1 FROM jobs WHERE not_before > 0 AND not_before <= $1 AND state = 1 LIMIT 1",
-        {column::of(now)});
-    return rows->next();
-  });
+  return in_read(*backend_, [&](Transaction& t) { return any_claimable(t, now); });
 }
 
 std::vector<JobId> JobStore::unknown_of(std::span<const JobId> ids) {

@@ -93,6 +93,8 @@ class JobStore {
   // The job that was submitted under this key.
   std::optional<Job> find(const TenantId& tenant, const std::string& key);
   JobPage list(const JobQuery& query);
+  // The tenant's queued jobs that are released before this one.
+  std::int64_t queued_before(const Job& job);
   std::map<JobState, JobTotal> totals(const TenantId& tenant);
   std::vector<JobSegment> segments(const JobId& id);
   // Of the events with higher numbers than `after`.
@@ -122,8 +124,9 @@ class JobStore {
   Recorded fail(const JobLease& lease, const std::string& why, TimePoint now);
   // The worker stops; the try does not count.
   Recorded yield(const JobLease& lease, const std::string& why, TimePoint now);
-  // The same; the job may be claimed again after JobRules::first_delay.
-  Recorded yield_for_later(const JobLease& lease, const std::string& why, TimePoint now);
+  // The same; the job may be claimed again after `pause`, and Job::error says why until then.
+  Recorded yield_for_later(const JobLease& lease, const std::string& why, TimePoint now,
+                           Duration pause);
 
   // Takes the jobs whose lease has expired from their workers. The rows afterwards: released at once,
   // or dead where it was the last try. Tries that have finished a segment do not count. `kept`: jobs that the

@@ -23,6 +23,9 @@ std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, 
 // The first of them.
 std::optional<Job> first_job(Transaction& transaction, const std::string& rest, DbValues values);
 
+// Whether one may be claimed, by now.
+bool any_claimable(Transaction& transaction, TimePoint now);
+
 // A queued row with a new id, and its event.
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now);
 // Moves the job as its state machine says (broken invariant: it cannot happen in its state), sets

@@ -1,5 +1,6 @@
 #include "scheduler/pool/drain_notices.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -54,6 +55,12 @@ void give_drain_notice(PoolStore& store, const DrainNotice& notice) {
 
 void withdraw_drain_notice(PoolStore& store, const GpuId& gpu) {
   k_drain_notices.update(store, [&](DrainNotices& notices) { forget(notices, gpu); });
+}
+
+bool has_drain_notice(PoolStore& store, const GpuId& gpu) {
+  const DrainNotices notices = k_drain_notices.read(store).value_or(DrainNotices{});
+  return std::any_of(notices.begin(), notices.end(),
+                     [&](const DrainNotice& notice) { return notice.gpu == gpu; });
 }
 
 }  // namespace navtalk

@@ -27,5 +27,6 @@ inline constexpr Setting<DrainNotices> k_drain_notices{setting_name::k_drain_not
 // In place of the GPU's last notice.
 void give_drain_notice(PoolStore& store, const DrainNotice& notice);
 void withdraw_drain_notice(PoolStore& store, const GpuId& gpu);
+bool has_drain_notice(PoolStore& store, const GpuId& gpu);
 
 }  // namespace navtalk

@@ -8,7 +8,10 @@ namespace {
 std::string demand_text(const OfflineDemand& demand) {
   const nlohmann::json record = {{"slots", demand.slots},
                                  {"said_us", demand.said_at.time_since_epoch().count()},
-                                 {"worked_us", demand.worked_at.time_since_epoch().count()}};
+                                 {"worked_us", demand.worked_at.time_since_epoch().count()},
+                                 {"needed", demand.needed},
+                                 {"sampled_us", demand.sampled_at.time_since_epoch().count()},
+                                 {"gap_us", demand.gap.count()}};
   return record.dump();
 }
 
@@ -18,7 +21,12 @@ std::optional<OfflineDemand> parse_demand(std::string_view text) {
   const auto time = [&](const char* name) {
     return TimePoint(Duration(record.value(name, std::int64_t{0})));
   };
-  return OfflineDemand{record.value("slots", 0), time("said_us"), time("worked_us")};
+  return OfflineDemand{.slots = record.value("slots", 0),
+                       .said_at = time("said_us"),
+                       .worked_at = time("worked_us"),
+                       .needed = record.value("needed", 0.0),
+                       .sampled_at = time("sampled_us"),
+                       .gap = Duration(record.value("gap_us", std::int64_t{0}))};
 }
 
 constexpr Setting<OfflineDemand> k_demand{setting_name::k_offline_demand, demand_text,

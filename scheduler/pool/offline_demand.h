@@ -9,6 +9,10 @@ struct OfflineDemand {
   int slots = 0;
   TimePoint said_at{};
   TimePoint worked_at{};  // when there was work last
+  // What the lane remembers (scheduler/jobs/lanes/fleet_memory.h):
+  double needed = 0;  // slots lately, beside those that users leave
+  TimePoint sampled_at{};
+  Duration gap{};  // without any work, in the mean; 0: none was seen
 
   friend bool operator==(const OfflineDemand&, const OfflineDemand&) = default;
 };

@@ -28,6 +28,7 @@ inline constexpr std::string_view k_scaler_memory = "scaler.memory";    // scali
 inline constexpr std::string_view k_headroom = "scaler.headroom";       // forecast/headroom.h
 inline constexpr std::string_view k_webhook_cursor = "webhook.cursor";  // service/event_webhook.h
 inline constexpr std::string_view k_offline_demand = "offline.demand";  // pool/offline_demand.h
+inline constexpr std::string_view k_lane_supply = "offline.supply";     // jobs/lanes/said_supply.h
 // pool/schedule/timetable_state.h
 inline constexpr std::string_view k_timetable = "timetable";
 inline constexpr std::string_view k_maintenance_drains = "maintenance.drains";
@@ -58,16 +59,17 @@ struct Setting {
   bool replace(PoolStore& store, const Known& known, const T& value) const {
     return store.swap_setting(name, known.text, as_text(value));
   }
-  // Reads, changes and writes; again when another process was quicker. Error{failed} when others
-  // write all the time.
+  // Reads, changes and writes what has changed; again when another process was quicker. Error{failed} when
+  // others write all the time.
   template <class Change>
   void update(PoolStore& store, const Change& change) const {
     constexpr int k_tries = 50;
     for (int i = 0; i < k_tries; ++i) {
       const Known known = look_up(store);
       T value = known.value.value_or(T{});
+      const std::string before = as_text(value);
       change(value);
-      if (replace(store, known, value)) return;
+      if (as_text(value) == before || replace(store, known, value)) return;
     }
     throw Error(Code::failed,
                 "the pool's setting '" + std::string(name) + "' is changed all the time by others");

@@ -8,6 +8,7 @@
 #include "core/text/printable.h"
 #include "scheduler/health/worker_tokens.h"
 #include "scheduler/pool/drain_notices.h"
+#include "scheduler/pool/schedule/timetable_state.h"
 #include "scheduler/pool/tenant_name.h"
 #include "scheduler/pool/update_row.h"
 
@@ -69,9 +70,11 @@ Gpu register_gpu(PoolStore& store, const PoolIdentity& identity, const Registrat
   return store.add({.gpu = gpu}, {who, "registered"}).value();
 }
 
-// The notice first: the change of the row wakes the gateways that have to read it.
+// The notice first: the change of the row wakes the gateways that have to read it. A GPU that is drained for a while already stays
+// drained from now on.
 Gpu drain_gpu(PoolStore& store, const std::string& id, Duration notice, const std::string& who) {
   const GpuId gpu = find_one(store, id).id;
+  k_maintenance_drains.update(store, [&](MaintenanceDrains& drains) { std::erase(drains, gpu); });
   give_drain_notice(store, {.gpu = gpu, .ends_at = store.now() + notice});
   return change_row(store, gpu.text, {who, "drain"},
                     [](const Gpu&) { return GpuChange{.draining = true}; });

@@ -6,7 +6,7 @@ namespace navtalk {
 
 MaintenancePlan plan_maintenance(const std::vector<Gpu>& gpus, const Timetable& timetable,
                                  const MaintenanceDrains& drains) {
-  MaintenancePlan plan;
+  MaintenancePlan plan{.before = drains};
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Gpu& gpu = gpus[i];
     const bool ours = std::find(drains.begin(), drains.end(), gpu.id) != drains.end();

@@ -10,7 +10,7 @@ namespace navtalk {
 
 struct MaintenancePlan {
   std::vector<std::size_t> drain{}, undrain{};  // into PoolView::gpus
-  MaintenanceDrains drains{};                   // afterwards: those that windows have drained
+  MaintenanceDrains before{}, drains{};         // those that windows have drained, and afterwards
 
   bool empty() const { return drain.empty() && undrain.empty(); }
 };

@@ -126,19 +126,29 @@ MaintenancePlan Scaler::maintenance(const PoolView& view) {
 // The list is written before the rows, so that a GPU that was drained is always known to be given back.
 // Sessions are told, and end or move when the window begins.
 int Scaler::carry_out(const MaintenancePlan& plan, const PoolView& view, std::uint64_t fence) {
-  const auto write = [&](const MaintenanceDrains& drains) {
-    if (drains != k_maintenance_drains.read(store_).value_or(MaintenanceDrains{})) {
-      k_maintenance_drains.write(store_, drains);
-    }
+  // What an operator has taken off the list since it was read as `before` stays off. Returns the list as it is now.
+  const auto write = [&](const MaintenanceDrains& wanted, const MaintenanceDrains& before) {
+    const auto is_in = [](const MaintenanceDrains& drains, const GpuId& id) {
+      return std::find(drains.begin(), drains.end(), id) != drains.end();
+    };
+    MaintenanceDrains drains;
+    k_maintenance_drains.update(store_, [&](MaintenanceDrains& listed) {
+      drains = wanted;
+      std::erase_if(drains,
+                    [&](const GpuId& id) { return is_in(before, id) && !is_in(listed, id); });
+      listed = drains;
+    });
+    return drains;
   };
   MaintenanceDrains both = plan.drains;
   for (const std::size_t i : plan.undrain) both.push_back(view.gpus[i].id);
-  write(both);
+  both = write(both, plan.before);
   const auto set = [&](const Gpu& gpu, bool draining, const char* why) {
     const GpuChange change{
         .id = gpu.id, .version = gpu.version, .draining = draining, .fence = fence};
     return store_.change(change, {"scaler " + options_.owner, why}).has_value();
   };
+  MaintenanceDrains remaining = both;
   int changed = 0;
   for (const std::size_t i : plan.drain) {
     const Gpu& gpu = view.gpus[i];
@@ -148,12 +158,13 @@ int Scaler::carry_out(const MaintenancePlan& plan, const PoolView& view, std::ui
     if (set(gpu, true, k_drained_ahead)) ++changed;
   }
   for (const std::size_t i : plan.undrain) {
+    if (std::find(both.begin(), both.end(), view.gpus[i].id) == both.end()) continue;
     withdraw_drain_notice(store_, view.gpus[i].id);
     if (!set(view.gpus[i], false, k_maintenance_over)) continue;
-    std::erase(both, view.gpus[i].id);
+    std::erase(remaining, view.gpus[i].id);
     ++changed;
   }
-  write(both);
+  write(remaining, both);
   return changed;
 }
 

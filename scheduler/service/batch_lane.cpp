@@ -3,15 +3,28 @@
 #include <algorithm>
 
 #include "scheduler/jobs/lanes/batch_demand.h"
+#include "scheduler/jobs/lanes/said_supply.h"
 
 namespace navtalk {
+namespace {
+
+// That serve now and that users leave, lent or free.
+int slots_for_jobs(const std::vector<Gpu>& gpus) {
+  int slots = 0;
+  for (const Gpu& gpu : gpus) {
+    if (gpu.serving() && shared(gpu) && !silent(gpu)) slots += gpu.slots - gpu.sessions + gpu.lent;
+  }
+  return slots;
+}
+
+}  // namespace
 
 // That the division may count on.
-int BatchLane::slots() const {
+int BatchLane::slots(std::span<const Gpu> gpus) const {
   const int most = options_.reserve + options_.max_gpus;
   if (options_.grows_at == Source::cloud) return slots_counted_on(most, most, 0);
   int there = 0, of_users = 0;
-  for (const Gpu& gpu : uses_.pool.view().gpus) {
+  for (const Gpu& gpu : gpus) {
     if (gpu.state == State::failed || !shared(gpu)) continue;
     there += gpu.slots;
     of_users += gpu.sessions - gpu.lent;
@@ -21,16 +34,24 @@ int BatchLane::slots() const {
 
 void BatchLane::turn() {
   const TimePoint now = uses_.tenants.now();
-  uses_.tenants.divide(slots(), {options_.who, "the batch lane"}, now);
+  const std::vector<Gpu> gpus = uses_.pool.view().gpus;
+  uses_.tenants.divide(slots(gpus), {options_.who, "the batch lane"}, now, slots_for_jobs(gpus));
   const Division division = uses_.tenants.division();
   const LaneWork work = work_of(division.lines);
-  LaneGrowth growth{
-      .max_gpus = options_.max_gpus, .rate = division.capacity.rate, .hold = options_.hold};
-  if (work.jobs > 0)
-    growth.cold_start = uses_.demand_tracker.demand({}).create_at(options_.grows_at).p90;
   const OfflineDemand before = read_offline_demand(uses_.pool);
-  const OfflineDemand demand = demand_after(before, work, growth, now);
+  // What the scaler keeps for users; of other GPUs that users leave it ends those that the lane does not want.
+  const int left = std::min(left_by_users(gpus, before.slots), options_.reserve);
+  const Demand learnt = uses_.demand_tracker.demand();
+  const OfflineDemand demand = demand_after(before, work,
+                                            {.max_gpus = options_.max_gpus,
+                                             .rate = division.capacity.rate,
+                                             .cold_start = learnt.create_at(options_.grows_at).p90,
+                                             .hold = options_.hold,
+                                             .left = left},
+                                            now);
   if (demand != before) write_offline_demand(uses_.pool, demand);
+  write_lane_supply(uses_.pool, supply_of(gpus, learnt, options_.grows_at,
+                                          {.own = demand.slots, .max_gpus = options_.max_gpus}));
   if (demand.slots > 0 && work.jobs > 0) uses_.supply.ensure_for_jobs();
 }
 

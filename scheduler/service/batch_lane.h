@@ -2,10 +2,13 @@
 // slots they want. Any number of processes may share a store and take turns. One thread at a time.
 //
 //   finished jobs ──► learnt rate ──► TenantStore::divide(): shares, releases, promises
+//   slots that users leave now ──────────┘ and what is kept free from a flood
 //   work that waits ──► demand_after() ──► OfflineDemand ──► the scaler's target
 //                           └─ from none ──► Supply starts the first GPU at once
+//   GPUs that serve and start ──► LaneSupply ──► promises
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "scheduler/forecast/demand_tracker.h"
@@ -20,8 +23,9 @@ struct BatchLaneOptions {
   int reserve = 0;   // slots that users leave free, and lend
   // Of this host's devices. Without a cloud the lane counts on no more slots than these, or than the pool has, less those of users.
   int local_slots = 1;
-  Source grows_at = Source::local;          // where new GPUs come from, for their cold start
-  Duration hold = std::chrono::minutes(5);  // slots are kept for so long after the last work
+  Source grows_at = Source::local;  // where new GPUs come from, for their cold start
+  Duration hold =
+      std::chrono::minutes(5);  // slots are kept for so long after the last work, at least
 };
 
 class BatchLane {
@@ -40,7 +44,7 @@ class BatchLane {
   void turn();
 
  private:
-  int slots() const;
+  int slots(std::span<const Gpu> gpus) const;
 
   Uses uses_;
   BatchLaneOptions options_;

@@ -26,6 +26,21 @@ std::vector<std::string> split(std::string_view path) {
 
 bool is_capture(const std::string& part) { return part.size() > 2 && part.front() == '{'; }
 
+// What the library would refuse without the form that errors have here (RFC 6455, 4.2.1 and 4.4).
+std::optional<Response> refuse_handshake(const Request& request) {
+  constexpr std::size_t k_longest_key = 24;  // 16 bytes in base64
+  if (request.header("sec-websocket-version") != "13") {
+    Response refusal = error_response(426, "usage", "this server speaks version 13 of WebSocket");
+    refusal.headers.emplace_back("Upgrade", "websocket");
+    refusal.headers.emplace_back("Sec-WebSocket-Version", "13");
+    return refusal;
+  }
+  const std::size_t key = request.header("sec-websocket-key").value_or("").size();
+  if (key == 0 || key > k_longest_key)
+    return error_response(400, "usage", "the request's Sec-WebSocket-Key is malformed");
+  return std::nullopt;
+}
+
 Response later(int status, const char* code, const char* why) {
   Response refusal = error_response(status, code, why);
   refusal.headers.emplace_back("Retry-After", "5");
@@ -134,6 +149,7 @@ asio::awaitable<std::optional<Response>> Router::check(Request& request) const {
     refusal.headers.emplace_back("Upgrade", "websocket");
     co_return refusal;
   }
+  if (route->socket) co_return refuse_handshake(request);
   if (route->bodies.room) co_return co_await take_room(route->bodies, request);
   co_return std::nullopt;
 }

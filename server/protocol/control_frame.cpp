@@ -1,25 +1,21 @@
 #include "server/protocol/control_frame.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/text/bounded_json.h"
 
 namespace navtalk::server {
 
 std::optional<nlohmann::json> parse_control(const std::string& text) {
-  if (text.size() > k_longest_start) return std::nullopt;
-  bool too_deep = false;
-  const auto bound = [&](int above, nlohmann::json::parse_event_t event, nlohmann::json&) {
-    using Event = nlohmann::json::parse_event_t;
-    const bool begins = event == Event::object_start || event == Event::array_start;
-    too_deep = too_deep || (begins && above >= k_deepest_control);
-    return !too_deep;
-  };
-  nlohmann::json object = nlohmann::json::parse(text, bound, false);
-  if (too_deep || !object.is_object()) return std::nullopt;
+  auto parsed = parse_bounded(text, {.bytes = k_longest_start, .levels = k_deepest_control});
+  if (!std::holds_alternative<nlohmann::json>(parsed)) return std::nullopt;
+  auto& object = std::get<nlohmann::json>(parsed);
+  if (!object.is_object()) return std::nullopt;
   const auto type = object.find("type");
   if (type == object.end() || !type->is_string()) return std::nullopt;
-  return object;
+  return std::move(object);
 }
 
 std::optional<Frame> start_too_long(const std::string& text) {

@@ -16,9 +16,10 @@ namespace navtalk::server {
 namespace frame_type {
 inline constexpr std::string_view start = "session.start", ready = "session.ready",
                                   preparing = "session.preparing", draining = "session.draining",
-                                  end = "session.end", queue_update = "queue.update",
-                                  input_end = "input.end", input_text = "input.text",
-                                  interrupt = "interrupt", keyframe = "keyframe", error = "error",
+                                  undrained = "session.undrained", end = "session.end",
+                                  queue_update = "queue.update", input_end = "input.end",
+                                  input_text = "input.text", interrupt = "interrupt",
+                                  keyframe = "keyframe", error = "error",
                                   speech_started = "speech.started", speech_ended = "speech.ended",
                                   interrupted = "interrupted", quality = "quality",
                                   action = "action", action_started = "action.started",

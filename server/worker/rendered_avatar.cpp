@@ -1,7 +1,5 @@
 #include "server/worker/rendered_avatar.h"
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,24 +7,13 @@
 #include <vector>
 
 #include "avatars/live/clip_timeline.h"
-#include "core/files/temporary_folder.h"
-#include "core/media/decode/audio.h"
 #include "core/media/encode/opus_stream.h"
-#include "core/media/speech.h"
+#include "core/media/speech_stream.h"
 
 namespace navtalk::server {
 namespace {
 
 constexpr const char* k_voice = "en-us+f3";  // of avatars that have none of their own
-
-std::vector<std::int16_t> pcm_of(const Audio& audio) {
-  std::vector<std::int16_t> samples(audio.samples.size());
-  std::ranges::transform(audio.samples, samples.begin(), [](float sample) {
-    return static_cast<std::int16_t>(
-        std::lround(std::clamp(sample * 32768.0F, -32768.0F, 32767.0F)));
-  });
-  return samples;
-}
 
 class RenderedAvatar : public LiveAvatar {
  public:
@@ -66,16 +53,10 @@ class RenderedAvatar : public LiveAvatar {
     if (ends) add(opus_->finish());
     return coded;
   }
-  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice, int rate_hz,
-                                  const std::stop_token& stop) override {
+  void speak(const std::string& text, const std::string& voice, int rate_hz, const TakeSound& take,
+             const std::stop_token& stop) override {
     const std::string& own = pictures_->avatar().info().voice;
-    const TemporaryFolder folder;
-    navtalk::speak(text,
-                   !voice.empty() ? voice
-                   : own.empty()  ? k_voice
-                                  : own,
-                   folder.path() / "speech.wav", stop);
-    return pcm_of(decode_audio(folder.path() / "speech.wav", stop, {}, rate_hz));
+    speak_in_parts(text, !voice.empty() ? voice : own.empty() ? k_voice : own, rate_hz, take, stop);
   }
 
  private:

@@ -16,11 +16,10 @@
 #include "core/files/partial_path.h"
 #include "core/files/secret_file.h"
 #include "core/log/log.h"
+#include "core/net/retry_after.h"
 #include "core/net/url.h"
-#include "core/text/number.h"
 #include "core/text/percent.h"
 #include "core/text/printable.h"
-#include "core/text/trim.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -66,13 +65,9 @@ bool is_for_later(const HttpResult& result) {
          answer.status == 504;
 }
 
-// What the gateway asked for in seconds; dates are not understood.
 std::chrono::seconds asked_pause(const HttpResult& result) {
   const auto* answer = std::get_if<HttpAnswer>(&result);
-  if (answer == nullptr) return 0s;
-  const auto header = answer->header("retry-after");
-  const auto asked = header ? parse_number<int>(trim(*header)) : std::nullopt;
-  return std::chrono::seconds(std::max(0, asked.value_or(0)));
+  return answer == nullptr ? 0s : retry_after(*answer).value_or(0s);
 }
 
 void pause(std::chrono::milliseconds time, const std::stop_token& stop) {

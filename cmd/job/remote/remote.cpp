@@ -6,6 +6,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -219,19 +220,33 @@ int submit(const SubmitOptions& options, Context& context) {
   return 0;
 }
 
-int wait(const NamedJobs& options, Context& context) {
-  JobClient client(options.gateway, context);
-  std::vector<nlohmann::json> jobs;
+// Asks about all; returns those of several that do not exist. The only one is an error at once.
+std::vector<std::string> missing_of(const std::vector<std::string>& ids,
+                                    const std::function<void(const std::string&)>& work) {
   std::vector<std::string> missing;
-  for (const std::string& id : options.ids) {
+  for (const std::string& id : ids) {
     try {
-      jobs.push_back(client.show(id));
+      work(id);
     } catch (const Error& error) {
-      if (options.ids.size() == 1 || error.code() != Code::not_found) throw;
+      if (ids.size() == 1 || error.code() != Code::not_found) throw;
       log::error(error.message());
       missing.push_back(printable(id));
     }
   }
+  return missing;
+}
+
+void throw_if_missing(const std::vector<std::string>& missing, std::size_t of) {
+  if (missing.empty()) return;
+  throw Error(Code::not_found, fmt::format("{} of {} jobs do not exist: {}", missing.size(), of,
+                                           fmt::join(missing, ", ")));
+}
+
+int wait(const NamedJobs& options, Context& context) {
+  JobClient client(options.gateway, context);
+  std::vector<nlohmann::json> jobs;
+  const std::vector<std::string> missing =
+      missing_of(options.ids, [&](const std::string& id) { jobs.push_back(client.show(id)); });
   bool all_done = true;
   follow_jobs(client, std::move(jobs), context, [&](const nlohmann::json& job) {
     tell(job, "waited", {}, context);
@@ -239,9 +254,7 @@ int wait(const NamedJobs& options, Context& context) {
     all_done = false;
     log::error(end_of(job).message());
   });
-  if (!missing.empty())
-    throw Error(Code::not_found, fmt::format("{} of {} jobs do not exist: {}", missing.size(),
-                                             options.ids.size(), fmt::join(missing, ", ")));
+  throw_if_missing(missing, options.ids.size());
   return all_done ? 0 : 1;
 }
 
@@ -263,11 +276,12 @@ int fetch(const NamedJobs& options, Context& context) {
 int cancel(const NamedJobs& options, Context& context) {
   JobClient client(options.gateway, context);
   bool all = true;
-  for (const std::string& id : options.ids) {
+  const std::vector<std::string> missing = missing_of(options.ids, [&](const std::string& id) {
     const nlohmann::json job = client.cancel(id);
     all = all && state_of(job) == "cancelled";
     tell(job, "asked to cancel", {}, context);
-  }
+  });
+  throw_if_missing(missing, options.ids.size());
   return all ? 0 : 1;
 }
 

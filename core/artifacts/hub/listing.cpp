@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/artifacts/manifest.h"
 #include "core/base/check.h"
 #include "core/base/cptr.h"
 #include "core/base/error.h"
 #include "core/log/log.h"
+#include "core/text/bounded_json.h"
 #include "core/text/printable.h"
 
 namespace navtalk {
@@ -24,16 +26,10 @@ constexpr std::size_t k_shown_path = 200;  // bytes
 }
 
 nlohmann::json parse_listing(std::string_view text) {
-  // Refused while it is parsed: deep nesting costs far more memory than text.
-  const auto limit_depth = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > 8) refuse_listing("it is nested too deeply");
-    return true;
-  };
-  try {
-    return nlohmann::json::parse(text, limit_depth);
-  } catch (const nlohmann::json::exception&) {
-    refuse_listing("it is not JSON");
-  }
+  auto parsed = parse_bounded(text, {.bytes = text.size(), .levels = 8});
+  if (auto* value = std::get_if<nlohmann::json>(&parsed)) return std::move(*value);
+  const bool deep = std::get<JsonRefusal>(parsed).why == JsonRefusal::Why::too_deep;
+  refuse_listing(deep ? "it is nested too deeply" : "it is not JSON");
 }
 
 std::string text_of(const nlohmann::json& object, const char* key) {

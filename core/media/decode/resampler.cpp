@@ -76,9 +76,9 @@ void Resampler::add(std::span<const float> mono, std::vector<float>& out) {
   }
 }
 
-void Resampler::finish(std::vector<float>& out) {
+void Resampler::finish(std::vector<float>& out, std::size_t taken_out) {
   if (impl_->soxr && impl_->taken > 0) impl_->run({}, out);
-  out.resize(length_of(impl_->taken));
+  out.resize(std::max(length_of(impl_->taken), taken_out) - taken_out);
 }
 
 }  // namespace navtalk::media

@@ -20,8 +20,9 @@ class Resampler {
 
   // Appends to `out` what is ready; it holds nothing but this resampler's samples.
   void add(std::span<const float> mono, std::vector<float>& out);
-  // The rest, padded with zeros or cut to ceil(n * (to_hz / from_hz)) samples in all.
-  void finish(std::vector<float>& out);
+  // The rest, padded with zeros or cut to ceil(n * (to_hz / from_hz)) samples in all, with the `taken_out` that `out` does
+  // not hold any more.
+  void finish(std::vector<float>& out, std::size_t taken_out = 0);
 
   // So many samples `count` become.
   std::size_t length_of(std::int64_t count) const;

@@ -1,7 +1,8 @@
 // How many slots offline work wants beside those of users, turn by turn. Pure: the batch lane and the simulator of the lanes
 // both follow it.
 //
-//   work ──► slots that it has, and gpus_to_start() more, one a job at most ──► said to the scaler
+//   work ──► slots that it has, and gpus_to_start() more, one a job at most ─┐
+//   slots that jobs needed lately ──► gpus_to_keep() ────────────────────────┴► the larger one is said to the scaler
 //   no work for the hold ──► none
 #pragma once
 
@@ -15,7 +16,7 @@ namespace navtalk {
 // Of all tenants: what is queued, released and running.
 struct LaneWork {
   VideoMinutes work{};
-  std::int64_t jobs = 0;
+  std::int64_t jobs = 0, running_jobs = 0;
 };
 LaneWork work_of(std::span<const TenantLine> lines);
 
@@ -23,7 +24,8 @@ struct LaneGrowth {
   int max_gpus = 0;  // slots that work may have besides what users leave
   double rate = 0;   // video-minutes that one GPU renders in a minute, as measured; 0: not known
   Duration cold_start{};  // until a new GPU renders: p90, as measured
-  Duration hold{};        // slots are kept for so long after the last work
+  Duration hold{};        // slots are kept for so long after the last work, at least
+  int left = 0;           // slots of users that they leave now, beside the lane's own
 };
 
 // That the division may count on: at least one, at most what the lane may have, and of the slots that are there what users

@@ -39,6 +39,21 @@ std::vector<std::string> due_receivers(Transaction& t, const NoticeShare& share,
   return receivers;
 }
 
+DueNotice read_due(DbRows& rows, const std::string& receiver) {
+  DueNotice due;
+  due.job = rows.integer(1);
+  JobNotice& notice = due.notice;
+  notice.number = rows.integer(0);
+  notice.event = column::number<JobEvent>(rows, 2);
+  notice.to = column::number<JobState>(rows, 3);
+  notice.why = column::text(rows, 4);
+  notice.at = column::time(rows, 5);
+  notice.made_at = column::time(rows, 6);
+  notice.failures = column::number<int>(rows, 7);
+  notice.receiver = receiver;
+  return due;
+}
+
 std::vector<DueNotice> due_notices(Transaction& t, const std::string& receiver, std::size_t most,
                                    TimePoint now) {
   const auto rows = t.db.query(
@@ -46,17 +61,7 @@ std::vector<DueNotice> due_notices(Transaction& t, const std::string& receiver, 
       "receiver = $1 AND due_at <= $2 ORDER BY due_at, number LIMIT $3",
       {receiver, column::of(now), column::of(most)});
   std::vector<DueNotice> due;
-  while (rows->next()) {
-    due.push_back({.job = rows->integer(1),
-                   .notice = {.number = rows->integer(0),
-                              .event = column::number<JobEvent>(*rows, 2),
-                              .to = column::number<JobState>(*rows, 3),
-                              .why = column::text(*rows, 4),
-                              .at = column::time(*rows, 5),
-                              .made_at = column::time(*rows, 6),
-                              .failures = column::number<int>(*rows, 7),
-                              .receiver = receiver}});
-  }
+  while (rows->next()) due.push_back(read_due(*rows, receiver));
   return due;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/jobs/lanes/batch_fleet.h"
+
 namespace navtalk {
 namespace {
 
@@ -12,21 +14,63 @@ constexpr double k_longest_min = 60.0 * 24 * 366 * 10;
 // Bounded, because a duration overflows.
 Duration minutes(double count) { return from_seconds(std::min(count, k_longest_min) * 60); }
 
-// How long the job waits for a GPU after its release.
-double lane_min(const FinishQuestion& question, double release_min) {
+// What stands before the job when it is released.
+struct Before {
+  double work = 0;  // video-minutes
+  double jobs = 0;
+  double overheads = 0;  // of jobs: half of those of the jobs that render are over
+};
+
+Before before_of(const FinishQuestion& question, double release_min) {
   const LaneBacklog& lane = question.lane;
-  if (lane.speed <= 0) return 0;
   const auto jobs = [](std::int64_t count) { return static_cast<double>(count); };
-  double work = lane.released.count() + lane.rendering.count();
-  double before = jobs(lane.released_jobs) + jobs(lane.rendering_jobs) / 2;
+  Before before{.work = lane.released.count() + lane.rendering.count(),
+                .jobs = jobs(lane.released_jobs) + jobs(lane.rendering_jobs)};
   if (!question.released) {
     const double queued = lane.queued.count();
     const double others = std::min(queued, lane.buckets + lane.budget * release_min);
-    work += question.ahead.count() + others;
-    before += jobs(question.jobs_ahead);
-    if (queued > 0) before += jobs(lane.queued_jobs) * others / queued;
+    before.work += question.ahead.count() + others;
+    before.jobs += jobs(question.jobs_ahead);
+    if (queued > 0) before.jobs += jobs(lane.queued_jobs) * others / queued;
   }
-  return std::max(0.0, work / lane.speed + before * lane.overhead - release_min);
+  before.overheads = before.jobs - jobs(lane.rendering_jobs) / 2;
+  return before;
+}
+
+// How long the job waits for a GPU after its release, in minutes.
+struct LaneWait {
+  double cold = 0;  // for one to start
+  double work = 0;  // for the work before it
+};
+
+// The GPUs that will be there when those that the work needs have started.
+int grown_gpus(const LaneSupply& supply, double work, double rate) {
+  const int gpus = std::max(supply.ready + supply.starting, 1);
+  return gpus + gpus_to_start({.queued = VideoMinutes(from_seconds(work * 60)),
+                               .gpus = gpus,
+                               .most_gpus = supply.most,
+                               .rate = rate,
+                               .cold_start = supply.cold_start});
+}
+
+LaneWait lane_wait(const FinishQuestion& question, double release_min) {
+  const LaneBacklog& lane = question.lane;
+  if (lane.speed <= 0) return {};
+  const Before before = before_of(question, release_min);
+  const double takes = before.work / lane.speed + before.overheads * lane.overhead;
+  const LaneWait usual{.work = std::max(0.0, takes - release_min)};
+  const LaneSupply& supply = lane.supply;
+  if (!supply.grows() || before.jobs + 1 <= supply.ready) return usual;
+  const double gpus_of_speed = lane.speed / question.rate;
+  const auto takes_on = [&](int gpus) { return takes * gpus_of_speed / gpus; };
+  const double on_ready =
+      supply.ready > 0 ? std::max(usual.work, takes_on(supply.ready) - release_min) : k_longest_min;
+  const int grown = grown_gpus(supply, before.work + question.work.count(), question.rate);
+  if (grown <= supply.ready) return {.work = on_ready};
+  const double next = in_seconds(lane.next) / 60;
+  const double cold = std::max(0.0, next - release_min);
+  const double later = std::max(usual.work, takes_on(grown) - std::max(0.0, release_min - next));
+  return cold + later < on_ready ? LaneWait{cold, later} : LaneWait{.work = on_ready};
 }
 
 }  // namespace
@@ -58,14 +102,16 @@ std::optional<FinishEstimate> estimate_finish(const FinishQuestion& question) {
   const bool waits = !question.released && before > 0;
   if (question.rate <= 0 || (waits && question.share <= 0)) return std::nullopt;
   const double release_min = waits ? before / question.share : 0;
-  const double start_min = release_min + lane_min(question, release_min);
+  const LaneWait lane = lane_wait(question, release_min);
+  const Duration start_wait = question.start_wait + minutes(lane.cold);
+  const double start_min = release_min + lane.work;
   const double render_min = question.overhead + question.work.count() / question.rate;
   const double n = static_cast<double>(std::max<std::int64_t>(question.jobs_ahead, 0)) + 1;
   const double late_min = start_min * (1 + k_z90 * k_time_variation / std::sqrt(n)) +
                           render_min * (1 + k_z90 * k_time_variation);
   return FinishEstimate{
-      .expected = question.start_wait + minutes(start_min + render_min),
-      .p90 = question.start_wait + minutes(late_min * question.correction) + k_finish_buffer};
+      .expected = start_wait + minutes(start_min + render_min),
+      .p90 = start_wait + minutes(late_min * question.correction) + k_finish_buffer};
 }
 
 }  // namespace navtalk

@@ -4,6 +4,8 @@
 //   submitted ──── the work ahead is released ────► released ──── GPUs take what ────► begun ──── rendered ────► finished
 //              (ahead - bucket) / assured share              was released before it         overhead + work / rate
 //
+// Where the lane has no GPU for it yet, a cold start passes meanwhile.
+//
 // What was released before it: what stands there now, its tenant's work ahead, and what others may have released meanwhile,
 // without what the lane has rendered meanwhile.
 //
@@ -16,6 +18,7 @@
 #include <span>
 
 #include "core/base/time.h"
+#include "scheduler/jobs/lanes/lane_supply.h"
 #include "scheduler/jobs/shares/batch_capacity.h"
 #include "scheduler/jobs/shares/tenant_line.h"
 #include "scheduler/jobs/video_minutes.h"
@@ -33,10 +36,12 @@ struct LaneBacklog {
   VideoMinutes queued{};
   double buckets = 0, budget = 0;  // video-minutes; video-minutes a minute
   std::int64_t released_jobs = 0, rendering_jobs = 0, queued_jobs = 0;  // with that work
+  LaneSupply supply{};
+  Duration next{};  // until_next() of that
 };
 
 // Of a job of that tenant which all released work stands before. While released jobs wait, the lane has as many GPUs as work
-// now: those that may come later are none to promise with.
+// now: those that may come later are none to promise with. Without its supply.
 LaneBacklog backlog_of(std::span<const TenantLine> lines, const TenantId& tenant,
                        const BatchCapacity& capacity);
 
@@ -65,7 +70,9 @@ inline constexpr double k_time_variation = 0.3;
 // Between ticks, reports and claims.
 inline constexpr Duration k_finish_buffer = std::chrono::seconds(30);
 
-// p90 = start wait + ((release + lane) (1 + 1.28 cv / sqrt(n)) + rendering (1 + 1.28 cv)) correction + buffer.
+// p90 = start wait + cold start + ((release + lane) (1 + 1.28 cv / sqrt(n)) + rendering (1 + 1.28 cv)) correction + buffer.
+// A cold start counts where no slot is free for the job behind those before it, and gpus_to_start() of batch_fleet.h will have GPUs
+// for them: what is left of it after the release, unless the GPUs that are there would take the job earlier.
 // nullopt when nothing is rendered at this rate or share.
 std::optional<FinishEstimate> estimate_finish(const FinishQuestion& question);
 

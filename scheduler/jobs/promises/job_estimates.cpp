@@ -52,6 +52,13 @@ JobTotal ahead_of(Transaction& t, const TenantLine& line, const Job& job, CountF
           .work = std::max(line.queued - behind.work, VideoMinutes{})};
 }
 
+LaneBacklog lane_before(const Division& division, const TenantId& tenant, TimePoint now) {
+  LaneBacklog lane = backlog_of(division.lines, tenant, division.capacity);
+  lane.supply = division.supply;
+  lane.next = until_next(lane.supply, now);
+  return lane;
+}
+
 std::optional<JobEstimate> answer(const FinishQuestion& question, TimePoint now) {
   const auto finish = estimate_finish(question);
   if (!finish) return std::nullopt;
@@ -93,7 +100,7 @@ std::vector<std::optional<JobEstimate>> estimate(TenantStore& store, const Tenan
                           .share = assured_share(division, tenant),
                           .rate = division.capacity.rate_of_frames(),
                           .overhead = division.capacity.overhead,
-                          .lane = backlog_of(division.lines, tenant, division.capacity),
+                          .lane = lane_before(division, tenant, now),
                           .correction = division.correction};
   std::vector<std::optional<JobEstimate>> estimates;
   estimates.reserve(works.size());
@@ -114,15 +121,14 @@ std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division&
                                        const Job& job, CountFrom from, TimePoint now) {
   if (is_final(job.state)) return std::nullopt;
   const Left left = left_of(transaction, job, division.capacity, now);
-  FinishQuestion question{
-      .work = left.work,
-      .rate = division.capacity.rate_of_frames(),
-      .overhead = left.overhead,
-      .released = job.state != JobState::queued,
-      .lane = job.state == JobState::running
-                  ? LaneBacklog{}
-                  : backlog_of(division.lines, job.spec.tenant, division.capacity),
-      .correction = division.correction};
+  FinishQuestion question{.work = left.work,
+                          .rate = division.capacity.rate_of_frames(),
+                          .overhead = left.overhead,
+                          .released = job.state != JobState::queued,
+                          .lane = job.state == JobState::running
+                                      ? LaneBacklog{}
+                                      : lane_before(division, job.spec.tenant, now),
+                          .correction = division.correction};
   if (job.not_before > now) question.start_wait = job.not_before - now;
   if (job.state == JobState::released) {
     const JobTotal before = released_before(transaction, job);

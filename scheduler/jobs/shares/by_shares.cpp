@@ -17,9 +17,7 @@ std::size_t index_of(const ClaimCandidate& candidate) {
 // As if the slot that is to be given were one of those in use.
 void compare_with_parts(const LaneUse& lane, std::vector<ClaimCandidate>& candidates) {
   if (candidates.size() < 2) return;
-  std::int64_t slots = 1;
-  for (const SlotUse& use : lane.uses) slots += use.running;
-  const std::vector<double> parts = slot_parts(lane.uses, slots);
+  const std::vector<double> parts = slot_parts(lane.uses, lane.running() + 1);
   for (ClaimCandidate& one : candidates)
     one.below = below_part(lane.uses[index_of(one)].running, parts[index_of(one)]);
 }
@@ -57,7 +55,7 @@ std::optional<FirstJob> chosen_of(Transaction& transaction, const LaneUse& lane,
 ClaimOrder by_shares(TenantTermsTable fixed) {
   return [fixed = std::move(fixed)](Transaction& transaction) -> std::optional<Job> {
     LaneUse lane = lane_use(transaction, fixed);
-    std::vector<ClaimCandidate> candidates = candidates_of(lane);
+    std::vector<ClaimCandidate> candidates = candidates_of(lane, transaction.now);
     compare_with_parts(lane, candidates);
     auto first = chosen_of(transaction, lane, std::move(candidates));
     if (!first) return std::nullopt;

@@ -55,8 +55,9 @@ void divide(std::span<TenantLine> lines, const BatchCapacity& capacity, TimePoin
     TenantLine& line = lines[i];
     const double asked = line.queued.count() + std::max(0.0, most[i] - line.bucket.minutes);
     line.demand.observe(asked / VideoMinutes(k_demand_horizon).count(), now);
-    if (line.bucket.at != TimePoint{})
-      line.history.observe(line.running_jobs, now - line.bucket.at);
+    if (line.bucket.at == TimePoint{}) continue;
+    line.history.observe(line.running_jobs, now - line.bucket.at);
+    line.waits.observe(line.queued_jobs + line.released_jobs, now - line.bucket.at);
   }
   const std::vector<double> shares = fair_shares(capacity.budget(), claims_of(lines));
   for (std::size_t i = 0; i < lines.size(); ++i) {

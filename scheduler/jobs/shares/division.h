@@ -15,7 +15,7 @@ inline constexpr Duration k_demand_horizon = std::chrono::minutes(5);
 // Capacity outside of all shares is lent this far ahead.
 inline constexpr Duration k_lent_ahead = std::chrono::seconds(10);
 
-// Samples the demand of each line and what it has of the slots, divides the budget, and refills the buckets. A tenant demands what it
+// Samples the demand of each line and what it has of the slots and waits for, divides the budget, and refills the buckets. A tenant demands what it
 // has queued and what its bucket lacks; a full bucket holds ten minutes of an even part of the budget. So
 // a tenant's work within its share is released at once, however much others have queued, and all buckets
 // together get no more than the budget. When the budget falls, what is in a bucket beyond a full one's is not refilled,

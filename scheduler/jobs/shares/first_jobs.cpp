@@ -10,7 +10,7 @@ namespace navtalk {
 namespace {
 
 // What a row of k_lane_use tells. A try that waits for its time takes no slot now.
-enum class LaneRowKind : std::uint8_t { tenant, delayed_job, plan };
+enum class LaneRowKind : std::uint8_t { tenant, delayed_job, plan, headroom };
 
 // One message to a database and back: claims follow each other, and all that they do is done one at a time. Delayed jobs
 // are not counted here: grouped, SQLite would walk through all jobs ever submitted.
@@ -22,7 +22,9 @@ constexpr const char* k_lane_use =
     "running FROM job_totals WHERE state IN (1, 2) AND jobs > 0 GROUP BY tenant) u LEFT JOIN "
     "job_shares s ON s.tenant = u.tenant LEFT JOIN tenants t ON t.tenant = u.tenant UNION ALL "
     "SELECT 1, tenant, 0, 0, 0, 0, 0, 0, 0, 0 FROM jobs WHERE not_before > 0 AND state = 1 UNION "
-    "ALL SELECT 2, '', 0, 0, plan, 0, 0, 0, MAX(started), 0 FROM job_shares GROUP BY plan";
+    "ALL SELECT 2, '', 0, 0, plan, 0, 0, 0, MAX(started), 0 FROM job_shares GROUP BY plan UNION "
+    "ALL "
+    "SELECT 3, headroom_tenant, headroom_running, headroom_until, 0, 0, 0, 0, 0, 0 FROM job_lane";
 
 struct TenantUse {
   SlotUse use{};
@@ -39,7 +41,19 @@ TenantUse read_use(DbRows& rows) {
           .place = {.started = rows.real(8), .finished = rows.real(9)}};
 }
 
+FloodHeadroom read_headroom(DbRows& rows) {
+  return {.tenant = {column::text(rows, 1)},
+          .most_running = rows.integer(2),
+          .until = column::time(rows, 3)};
+}
+
 }  // namespace
+
+std::int64_t LaneUse::running() const {
+  std::int64_t all = 0;
+  for (const SlotUse& use : uses) all += use.running;
+  return all;
+}
 
 std::optional<std::size_t> LaneUse::find(const TenantId& tenant) const {
   const auto found = std::ranges::lower_bound(tenants, tenant);
@@ -56,7 +70,9 @@ LaneUse lane_use(Transaction& transaction, const TenantTermsTable& fixed) {
     const auto kind = column::number<LaneRowKind>(*rows, 0);
     if (kind == LaneRowKind::plan) lane.times[column::number<int>(*rows, 4)] = rows->real(8);
     if (kind == LaneRowKind::delayed_job) delayed.push_back({column::text(*rows, 1)});
-    if (kind == LaneRowKind::tenant) uses.emplace(column::text(*rows, 1), read_use(*rows));
+    if (kind == LaneRowKind::headroom) lane.headroom = read_headroom(*rows);
+    if (kind == LaneRowKind::tenant)
+      uses.emplace(TenantId{column::text(*rows, 1)}, read_use(*rows));
   }
   for (const TenantId& tenant : delayed) {
     const auto found = uses.find(tenant);
@@ -72,11 +88,13 @@ LaneUse lane_use(Transaction& transaction, const TenantTermsTable& fixed) {
   return lane;
 }
 
-std::vector<ClaimCandidate> candidates_of(const LaneUse& lane) {
+std::vector<ClaimCandidate> candidates_of(const LaneUse& lane, TimePoint now) {
+  const std::int64_t running = lane.running();
   std::vector<ClaimCandidate> all;
   for (std::size_t i = 0; i < lane.uses.size(); ++i) {
     const SlotUse& use = lane.uses[i];
     if (use.waiting == 0) continue;
+    if (lane.headroom.holds_back(lane.tenants[i], running, now)) continue;
     if (use.terms.max_running > 0 && use.running >= use.terms.max_running) continue;
     all.push_back({.order = static_cast<std::int64_t>(i),
                    .plan = use.terms.plan,

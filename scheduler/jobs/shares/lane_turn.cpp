@@ -7,6 +7,7 @@
 
 #include "core/text/rfc3339.h"
 #include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/lanes/said_supply.h"
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "scheduler/jobs/promises/promise_rule.h"
 #include "scheduler/jobs/promises/promise_table.h"
@@ -70,6 +71,16 @@ std::vector<EndedJob> ended_jobs(Transaction& t, std::int64_t after, std::int64_
   return ended;
 }
 
+std::set<TenantId> submitters(Transaction& t, std::int64_t after, std::int64_t to) {
+  const auto rows = t.db.query(
+      "SELECT DISTINCT j.tenant FROM job_events e JOIN jobs j ON j.number = e.job WHERE e.number > "
+      "$1 AND e.number <= $2 AND e.event IN (0, 11)",
+      {after, to});
+  std::set<TenantId> tenants;
+  while (rows->next()) tenants.insert({column::text(*rows, 0)});
+  return tenants;
+}
+
 std::int64_t newest_event(Transaction& t) {
   const auto rows = t.db.query("SELECT COALESCE(MAX(number), 0) FROM job_events", {});
   return rows->next() ? rows->integer(0) : 0;
@@ -88,7 +99,7 @@ void count_released(TenantLine& line, const JobTotal& released) {
 
 }  // namespace
 
-VideoMinutes LaneTurn::take(double gpus) {
+VideoMinutes LaneTurn::take(double gpus, std::int64_t slots) {
   lane_ = read_lane(t_);
   learn();
   lane_.gpus = gpus;
@@ -96,6 +107,7 @@ VideoMinutes LaneTurn::take(double gpus) {
   for (TenantLine& line : division_.lines) {
     const auto terms = terms_.find(line.tenant);
     if (terms != terms_.end()) line.terms = terms->second;
+    if (submitted_.contains(line.tenant)) line.submitted_at = now_;
   }
   division_.capacity = capacity_of(lane_, division_.lines);
   if (lane_.pace.rate <= 0) division_.capacity.rate = k_assumed_rate;
@@ -109,9 +121,11 @@ VideoMinutes LaneTurn::take(double gpus) {
   for (TenantLine& line : division_.lines) released += release(line);
   released += lend();
   released += release_early();
+  lane_.headroom = flood_headroom(division_.lines, slots, now_);
   for (const TenantLine& line : division_.lines) write_line(t_, line);
   if (lane_.pace.rate <= 0) division_.capacity.rate = 0;
   division_.correction = promise_correction(t_);
+  division_.supply = read_lane_supply(t_);
   change_promises();
   write_lane(t_, lane_);
   return released;
@@ -129,6 +143,7 @@ void LaneTurn::learn() {
     // yields or finishes a segment does not count.
     if (ended.claims == 1) lane_.pace.learn(ended.work, ended.took, ended.rendering);
   }
+  submitted_ = submitters(t_, lane_.seen_event, to);
   lane_.seen_event = to;
 }
 

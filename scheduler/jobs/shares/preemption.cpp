@@ -12,20 +12,24 @@ namespace {
 class Choice {
  public:
   Choice(std::span<const SlotTenant> tenants, std::span<const SlotRun> runs, VirtualTimes times,
-         TimePoint now, const PreemptionRules& rules)
+         TimePoint now, const PreemptionRules& rules, const SlotNeed& need)
       : tenants_(tenants.begin(), tenants.end()),
         runs_(runs),
         times_(std::move(times)),
         now_(now),
         rules_(rules),
+        need_(need),
         runs_of_(tenants.size()) {
     for (std::size_t i = 0; i < runs.size(); ++i) runs_of_[runs[i].tenant].push_back(i);
   }
 
   std::vector<Preemption> all() {
-    do {
-      part_ = parts();
-    } while (give());
+    if (need_.lacks_slot) {
+      do {
+        part_ = parts();
+      } while (give());
+    }
+    if (need_.room > 0) make_room();
     std::vector<Preemption> preemptions;
     for (auto& [tenant, preemption] : decided_) preemptions.push_back(std::move(preemption));
     return preemptions;
@@ -121,7 +125,7 @@ class Choice {
     std::optional<Waiting> rivals;
     for (const std::size_t i : runs_of_[loser]) {
       const SlotRun& run = runs_[i];
-      if (in_seconds(now_ - run.since) < least_s || run.left < rules_.least_left) continue;
+      if (!may_end(run, least_s)) continue;
       if (!rivals) rivals = rivals_of(loser);
       ClaimCandidate own = after(run);
       own.below = below(loser, 1);
@@ -168,6 +172,21 @@ class Choice {
     return true;
   }
 
+  bool may_end(const SlotRun& run, double least_s) const {
+    return in_seconds(now_ - run.since) >= least_s && run.left >= rules_.least_left;
+  }
+
+  // Who gives way to another tenant's job leaves no slot free: that many more do.
+  void make_room() {
+    std::vector<std::size_t> runs;
+    for (const std::size_t i : runs_of_[need_.flood])
+      if (may_end(runs_[i], in_seconds(rules_.least_run))) runs.push_back(i);
+    if (runs.empty()) return;
+    Preemption& preemption = decided_[need_.flood];
+    preemption.count = std::min(preemption.count + need_.room, runs.size());
+    preemption.runs = std::move(runs);
+  }
+
   static constexpr double k_rounding = 1e-9;
 
   std::vector<SlotTenant> tenants_;
@@ -175,6 +194,7 @@ class Choice {
   VirtualTimes times_;
   TimePoint now_;
   const PreemptionRules& rules_;
+  const SlotNeed& need_;
   std::vector<std::vector<std::size_t>> runs_of_;  // by tenant
   std::vector<double> part_{};                     // of the slots, by tenant
   std::map<std::size_t, Preemption> decided_{};    // by the tenant that gives
@@ -184,8 +204,9 @@ class Choice {
 
 std::vector<Preemption> preemptions(std::span<const SlotTenant> tenants,
                                     std::span<const SlotRun> runs, const VirtualTimes& times,
-                                    TimePoint now, const PreemptionRules& rules) {
-  return Choice(tenants, runs, times, now, rules).all();
+                                    TimePoint now, const PreemptionRules& rules,
+                                    const SlotNeed& need) {
+  return Choice(tenants, runs, times, now, rules, need).all();
 }
 
 }  // namespace navtalk

@@ -1,5 +1,6 @@
 // Which running jobs give way to another tenant's: whose tenant has more of the slots than its share, while no slot is
-// free and the job that is next belongs to a tenant that has less. Pure.
+// free and the job that is next belongs to a tenant that has less. And which give way before anybody waits: those of a flood,
+// from which slots are kept free. Pure.
 //
 //   slots in use ──► weighted max-min over what each tenant has running and waiting ──► its part of the slots
 //   the next job's tenant is below its part, another has a whole slot more than its part ──► one of that one's runs
@@ -48,10 +49,18 @@ struct Preemption {
   friend bool operator==(const Preemption&, const Preemption&) = default;
 };
 
-// While no slot is free. Nobody's job gives way to one that would not be claimed in its place, nor does a tenant
+// Why jobs are to give way.
+struct SlotNeed {
+  bool lacks_slot = true;  // none is free for a job that waits
+  // Kept slots (flood_headroom.h) that are taken, and the tenant from which they are kept.
+  std::size_t room = 0, flood = 0;
+};
+
+// While no slot is free nobody's job gives way to one that would not be claimed in its place, nor does a tenant
 // fall below its part by more than a turn of slices. One entry for each tenant whose jobs give way.
 std::vector<Preemption> preemptions(std::span<const SlotTenant> tenants,
                                     std::span<const SlotRun> runs, const VirtualTimes& times,
-                                    TimePoint now, const PreemptionRules& rules = {});
+                                    TimePoint now, const PreemptionRules& rules = {},
+                                    const SlotNeed& need = {});
 
 }  // namespace navtalk

@@ -82,7 +82,7 @@ std::size_t slots_between(Transaction& transaction, std::size_t running) {
 
 // With the times at which their jobs were released.
 std::vector<ClaimCandidate> waiting_in(Transaction& transaction, const LaneUse& lane) {
-  std::vector<ClaimCandidate> all = candidates_of(lane);
+  std::vector<ClaimCandidate> all = candidates_of(lane, transaction.now);
   if (all.empty()) return all;
   const std::map<TenantId, TimePoint> releases = first_releases(transaction);
   std::erase_if(all, [&](ClaimCandidate& one) {
@@ -102,22 +102,36 @@ bool several_tenants(const Slots& slots) {
   });
 }
 
+// Of the kept slots that are taken.
+SlotNeed headroom_need(const LaneUse& lane, TimePoint now) {
+  const auto flood = lane.find(lane.headroom.tenant);
+  if (!flood) return {.lacks_slot = false};
+  const std::int64_t room = lane.headroom.room(lane.running(), now);
+  return {.lacks_slot = false, .room = static_cast<std::size_t>(room), .flood = *flood};
+}
+
 }  // namespace
 
 std::vector<JobPreemption> preemptions_in(Transaction& transaction, const TenantTermsTable& fixed,
-                                          const std::string& worker, const PreemptionRules& rules) {
+                                          const std::string& worker, bool lacks_slot,
+                                          const PreemptionRules& rules) {
   const LaneUse lane = lane_use(transaction, fixed);
-  const std::vector<ClaimCandidate> first = waiting_in(transaction, lane);
-  if (first.empty()) return {};
+  SlotNeed need = headroom_need(lane, transaction.now);
+  if (!lacks_slot && need.room == 0) return {};
+  std::vector<ClaimCandidate> first;
+  if (lacks_slot) first = waiting_in(transaction, lane);
+  if (first.empty() && need.room == 0) return {};
   std::vector<RunningJob> all = running_jobs(transaction);
   const std::size_t running = all.size();
   const Slots slots = slots_of(lane, std::move(all), first);
-  if (!several_tenants(slots)) return {};
+  need.lacks_slot = lacks_slot && several_tenants(slots);
+  if (!need.lacks_slot && need.room == 0) return {};
   std::vector<SlotRun> runs;
   for (const RunningJob& one : slots.running) runs.push_back(one.run);
   std::vector<JobPreemption> mine;
   std::size_t between = slots_between(transaction, running);
-  for (Preemption& one : preemptions(slots.tenants, runs, lane.times, transaction.now, rules)) {
+  for (Preemption& one :
+       preemptions(slots.tenants, runs, lane.times, transaction.now, rules, need)) {
     const std::size_t given = std::min(between, one.count);
     between -= given;
     one.count -= given;

@@ -11,6 +11,7 @@ namespace navtalk {
 
 // See TenantStore::preemptions(). `fixed`: as by_shares().
 std::vector<JobPreemption> preemptions_in(Transaction& transaction, const TenantTermsTable& fixed,
-                                          const std::string& worker, const PreemptionRules& rules);
+                                          const std::string& worker, bool lacks_slot,
+                                          const PreemptionRules& rules);
 
 }  // namespace navtalk

@@ -60,7 +60,8 @@ void write_terms(Transaction& transaction, const TenantId& tenant, const TenantT
 LaneRow read_lane(Transaction& transaction) {
   const auto rows = transaction.db.query(
       "SELECT gpus, rate, rates, seen_event, seen_promise, divided_at, render_rate, overhead, "
-      "overheads, told, recent_budget FROM job_lane WHERE id = 1",
+      "overheads, told, recent_budget, headroom_tenant, headroom_running, headroom_until FROM "
+      "job_lane WHERE id = 1",
       {});
   if (!rows->next()) return {};
   return {.gpus = rows->real(0),
@@ -73,18 +74,23 @@ LaneRow read_lane(Transaction& transaction) {
           .seen_event = rows->integer(3),
           .seen_promise = rows->integer(4),
           .divided_at = column::time(*rows, 5),
-          .recent_budget = rows->real(10)};
+          .recent_budget = rows->real(10),
+          .headroom = {.tenant = {column::text(*rows, 11)},
+                       .most_running = rows->integer(12),
+                       .until = column::time(*rows, 13)}};
 }
 
 void write_lane(Transaction& transaction, const LaneRow& lane) {
   transaction.db.run(
       "UPDATE job_lane SET gpus = $1, rate = $2, rates = $3, seen_event = $4, seen_promise "
       "= $5, divided_at = $6, render_rate = $7, overhead = $8, overheads = $9, told = $10, "
-      "recent_budget = $11 WHERE id = 1",
+      "recent_budget = $11, headroom_tenant = $12, headroom_running = $13, headroom_until = $14 "
+      "WHERE id = 1",
       {lane.gpus, lane.pace.rate, column::of(lane.pace.measured.audio()), lane.seen_event,
        lane.seen_promise, column::of(lane.divided_at), lane.pace.render_rate,
        column::of(lane.pace.overhead), column::of(lane.pace.overheads),
-       column::of(lane.pace.told.audio()), lane.recent_budget});
+       column::of(lane.pace.told.audio()), lane.recent_budget, lane.headroom.tenant.text,
+       lane.headroom.most_running, column::of(lane.headroom.until)});
 }
 
 BatchCapacity capacity_of(const LaneRow& lane, std::span<const TenantLine> lines) {
@@ -107,7 +113,8 @@ std::vector<TenantLine> read_lines(Transaction& transaction) {
   {
     const auto rows = transaction.db.query(
         "SELECT tenant, demand, period_at, samples, sample_sum, sample_squares, share, bucket, "
-        "refilled_at, started, finished, recent_slots FROM job_shares",
+        "refilled_at, started, finished, recent_slots, recent_waiting, submitted_at FROM "
+        "job_shares",
         {});
     while (rows->next()) {
       TenantLine& line = lines[{column::text(*rows, 0)}];
@@ -120,6 +127,8 @@ std::vector<TenantLine> read_lines(Transaction& transaction) {
       line.bucket = {.minutes = rows->real(7), .at = column::time(*rows, 8)};
       line.place = {.started = rows->real(9), .finished = rows->real(10)};
       line.history = {.slots = rows->real(11)};
+      line.waits = {.jobs = rows->real(12)};
+      line.submitted_at = column::time(*rows, 13);
     }
   }
   const auto rows = transaction.db.query(
@@ -140,13 +149,15 @@ void write_line(Transaction& transaction, const TenantLine& line) {
   const DemandEnvelope& demand = line.demand;
   transaction.db.run(
       "INSERT INTO job_shares (tenant, plan, demand, period_at, samples, sample_sum, "
-      "sample_squares, share, bucket, refilled_at, started, finished, weight, recent_slots) VALUES "
-      "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, $11, $12) ON CONFLICT (tenant) DO UPDATE "
-      "SET plan = $2, demand = $3, period_at = $4, samples = $5, sample_sum = $6, sample_squares = "
-      "$7, share = $8, bucket = $9, refilled_at = $10, weight = $11, recent_slots = $12",
+      "sample_squares, share, bucket, refilled_at, started, finished, weight, recent_slots, "
+      "recent_waiting, submitted_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, $11, "
+      "$12, $13, $14) ON CONFLICT (tenant) DO UPDATE SET plan = $2, demand = $3, period_at = $4, "
+      "samples = $5, sample_sum = $6, sample_squares = $7, share = $8, bucket = $9, refilled_at = "
+      "$10, weight = $11, recent_slots = $12, recent_waiting = $13, submitted_at = $14",
       {line.tenant.text, column::of(line.terms.plan), demand.smoothed, column::of(demand.period_at),
        column::of(demand.samples), demand.sum, demand.squares, line.share, line.bucket.minutes,
-       column::of(line.bucket.at), line.terms.weight, line.history.slots});
+       column::of(line.bucket.at), line.terms.weight, line.history.slots, line.waits.jobs,
+       column::of(line.submitted_at)});
 }
 
 void write_place(Transaction& transaction, const TenantLine& line) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "scheduler/jobs/shares/flood_headroom.h"
 #include "scheduler/jobs/shares/job_pace.h"
 #include "scheduler/jobs/shares/tenant_line.h"
 #include "scheduler/jobs/shares/tenant_store.h"
@@ -26,6 +27,7 @@ struct LaneRow {
       0;  // the job whose promise was checked last; they are checked in turn
   TimePoint divided_at{};
   double recent_budget = 0;  // then, video-minutes a minute; see BatchCapacity::remembering()
+  FloodHeadroom headroom{};
 };
 LaneRow read_lane(Transaction& transaction);
 void write_lane(Transaction& transaction, const LaneRow& lane);

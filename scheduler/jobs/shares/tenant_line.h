@@ -31,6 +31,9 @@ struct TenantLine {
   WorkBucket bucket{};
   FairPlace place{};
   SlotHistory history{};
+  WaitHistory waits{};  // of what is queued and released
+  TimePoint
+      submitted_at{};  // when a turn last saw that it had submitted something; the epoch: never
 };
 
 }  // namespace navtalk

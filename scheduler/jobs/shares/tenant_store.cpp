@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/text/printable.h"
 #include "scheduler/jobs/job_table.h"
+#include "scheduler/jobs/lanes/said_supply.h"
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "scheduler/jobs/shares/division.h"
 #include "scheduler/jobs/shares/lane_turn.h"
@@ -127,7 +128,8 @@ double assured_share(const Division& division, const TenantId& tenant) {
 Division TenantStore::division_in(Transaction& transaction) const {
   const LaneRow lane = read_lane(transaction);
   Division division{.lines = read_lines(transaction),
-                    .correction = promise_correction(transaction)};
+                    .correction = promise_correction(transaction),
+                    .supply = read_lane_supply(transaction)};
   division.capacity = capacity_of(lane, division.lines);
   const TenantTermsTable terms = table_in(transaction);
   for (TenantLine& line : division.lines) {
@@ -141,18 +143,36 @@ Division TenantStore::division() {
   return in_read(*backend_, [&](Transaction& t) { return division_in(t); });
 }
 
-VideoMinutes TenantStore::divide(double gpus, const Cause& cause, TimePoint now) {
+VideoMinutes TenantStore::divide(double gpus, const Cause& cause, TimePoint now,
+                                 std::int64_t slots) {
   const auto due = [&](Transaction& t) { return anything_to_do(t) || read_lane(t).gpus != gpus; };
   if (!in_read(*backend_, due)) return {};
   // A crash of the machine may undo it: then the next turn does the same.
-  return in_write(*backend_, Durability::relaxed,
-                  [&](Transaction& t) { return LaneTurn(t, table_in(t), cause, now).take(gpus); });
+  return in_write(*backend_, Durability::relaxed, [&](Transaction& t) {
+    return LaneTurn(t, table_in(t), cause, now).take(gpus, slots);
+  });
 }
 
-std::vector<JobPreemption> TenantStore::preemptions(const std::string& worker,
+bool TenantStore::has_claimable(TimePoint now) {
+  return in_read(*backend_, [&](Transaction& t) {
+    if (!any_claimable(t, now)) return false;
+    const FloodHeadroom headroom = read_lane(t).headroom;
+    if (!headroom.holds(now)) return true;
+    const auto rows = t.db.query(
+        "SELECT CAST(COALESCE(SUM(CASE WHEN state = 2 THEN jobs ELSE 0 END), 0) AS BIGINT), "
+        "CAST(COALESCE(SUM(CASE WHEN state = 1 AND tenant <> $1 THEN jobs ELSE 0 END), 0) AS "
+        "BIGINT) FROM job_totals WHERE state IN (1, 2) AND jobs > 0",
+        {headroom.tenant.text});
+    if (!rows->next()) return true;
+    return rows->integer(1) > 0 || !headroom.holds_back(headroom.tenant, rows->integer(0), now);
+  });
+}
+
+std::vector<JobPreemption> TenantStore::preemptions(const std::string& worker, bool lacks_slot,
                                                     const PreemptionRules& rules) {
-  return in_read(*backend_,
-                 [&](Transaction& t) { return preemptions_in(t, fixed_, worker, rules); });
+  return in_read(*backend_, [&](Transaction& t) {
+    return preemptions_in(t, fixed_, worker, lacks_slot, rules);
+  });
 }
 
 std::vector<std::optional<JobEstimate>> TenantStore::promise(std::span<const JobId> jobs,

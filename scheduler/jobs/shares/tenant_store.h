@@ -12,6 +12,7 @@
 
 #include "scheduler/jobs/claim_order.h"
 #include "scheduler/jobs/job_store.h"
+#include "scheduler/jobs/lanes/lane_supply.h"
 #include "scheduler/jobs/promises/promise_table.h"
 #include "scheduler/jobs/shares/batch_capacity.h"
 #include "scheduler/jobs/shares/preemption.h"
@@ -29,6 +30,7 @@ struct Division {
   std::vector<TenantLine> lines{};  // of tenants that have or had jobs
   BatchCapacity capacity{};         // as of the last division; its rate is the learnt one
   double correction = 1;            // of promises, see eta_correction.h
+  LaneSupply supply{};              // as the lane said it last
 
   // The tenant's line; one without jobs for a tenant that has none.
   TenantLine& line_of(const TenantId& tenant, const TenantTerms& terms);
@@ -84,12 +86,16 @@ class TenantStore {
 
   Division division();
   // One turn, to be taken every second: learns from finished jobs, divides the budget of so many GPUs,
-  // releases jobs, and changes promises that will be missed. Returns what was released.
-  VideoMinutes divide(double gpus, const Cause& cause, TimePoint now);
+  // releases jobs, and changes promises that will be missed. Returns what was released. `slots` are those that jobs may
+  // use at the moment, lent and free: some of them are kept free from a flood (flood_headroom.h). 0: it is not known.
+  VideoMinutes divide(double gpus, const Cause& cause, TimePoint now, std::int64_t slots = 0);
 
-  // The jobs of this worker that give way to other tenants' jobs at the end of a segment; to be asked while no slot is
-  // free.
-  std::vector<JobPreemption> preemptions(const std::string& worker,
+  // Whether a job may be claimed in the order of by_shares(): there is one, and it is not held back while slots are kept free
+  // from its tenant. A claim may find none all the same, at the largest number of a tenant's jobs.
+  bool has_claimable(TimePoint now);
+  // The jobs of this worker that give way to other tenants' jobs at the end of a segment. `lacks_slot`: a job waits, and no
+  // slot is free. Otherwise those from whose tenant slots are kept free, while fewer are.
+  std::vector<JobPreemption> preemptions(const std::string& worker, bool lacks_slot = true,
                                          const PreemptionRules& rules = {});
 
   // Promises the jobs' finish times and keeps them, to be scored; of each the estimate, nullopt for one

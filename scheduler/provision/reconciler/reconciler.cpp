@@ -7,6 +7,7 @@
 
 #include "core/log/log.h"
 #include "core/process/identity.h"
+#include "scheduler/pool/drain_notices.h"
 #include "scheduler/pool/fail_row.h"
 #include "scheduler/provision/over_cap.h"
 #include "scheduler/provision/price.h"
@@ -207,10 +208,10 @@ void Reconciler::replace(const Gpu& gpu, const std::string& why) {
   log::info("a GPU is to be replaced", {{"gpu", gpu.id.text}, {"reason", why}});
 }
 
-// It was to be replaced, and is as it would be started now again.
+// It was to be replaced, and is as it would be started now again. Somebody else's drain, which has a notice, stays.
 void Reconciler::keep(const Gpu& gpu) {
   seen_.replaced.erase(gpu.id);
-  if (!gpu.draining) return;
+  if (!gpu.draining || has_drain_notice(store_, gpu.id)) return;
   store_.change({.id = gpu.id, .version = gpu.version, .draining = false},
                 {options_.who, "as it would be started now: takes sessions again"});
 }

@@ -36,6 +36,7 @@ struct JobSimulatorOptions {
   double rate_sigma = 0.15;        // of a job's time, lognormal
   double overhead_s = 2;           // of each job, and again when it goes on after it gave way
   bool preempts = true;            // jobs of the shipped policy give way, and are released early
+  bool headroom = true;            // and, if they do, slots are kept free from a flood
   double utilisation = 0.8;        // on which the shipped division counts
   std::string flooder{};           // the tenant that JobSimulatorResult::others leaves out
   bool until_all_claimed = false;  // ends when every tenant has had a job

@@ -30,14 +30,15 @@ int LaneFleet::ready(TimePoint now) {
   return count;
 }
 
-int LaneFleet::turn(const LaneWork& work, double rate, int free, TimePoint now) {
+int LaneFleet::turn(const LaneWork& work, double rate, const LaneFree& slots, TimePoint now) {
   if (options_.most == 0) return 0;
-  const Duration cold_start = estimator_.demand(now).create_at(Source::cloud).p90;
+  cold_start_ = estimator_.demand(now).create_at(Source::cloud).p90;
   demand_ = demand_after(demand_, work,
                          {.max_gpus = options_.most,
                           .rate = rate,
-                          .cold_start = cold_start,
-                          .hold = options_.hold_down},
+                          .cold_start = cold_start_,
+                          .hold = options_.hold_down,
+                          .left = slots.left},
                          now);
   const int wanted = wanted_slots(demand_, now);
   const int there = ready_ + static_cast<int>(starting_.size());
@@ -51,9 +52,18 @@ int LaneFleet::turn(const LaneWork& work, double rate, int free, TimePoint now) 
   wanted_.forget(now - options_.hold_down);
   wanted_.add(now, wanted);
   const int surplus = there - wanted_.targets().front().target;
-  const int ended = std::max(std::min({surplus, ready_, free}), 0);
+  const int ended = std::max(std::min({surplus, ready_, slots.free}), 0);
   ready_ -= ended;
   return ended;
+}
+
+LaneSupply LaneFleet::supply(int left) const {
+  LaneSupply supply{.ready = left + ready_,
+                    .starting = static_cast<int>(starting_.size()),
+                    .most = left + options_.most,
+                    .cold_start = cold_start_};
+  if (!starting_.empty()) supply.next_at = starting_.top().begun_at + cold_start_;
+  return supply;
 }
 
 }  // namespace navtalk

@@ -9,6 +9,7 @@
 
 #include "scheduler/forecast/demand.h"
 #include "scheduler/jobs/lanes/batch_demand.h"
+#include "scheduler/jobs/lanes/lane_supply.h"
 #include "scheduler/pool/scaling_limits.h"
 #include "scheduler/scaling/target_window.h"
 
@@ -21,6 +22,11 @@ struct LaneFleetOptions {
   Duration hold_down = ScalingLimits{}.hold_down;  // the lane holds slots for as long
 };
 
+struct LaneFree {
+  int free = 0;  // of all slots
+  int left = 0;  // of those that are always there, by users
+};
+
 class LaneFleet {
  public:
   LaneFleet(const LaneFleetOptions& options, TimePoint from)
@@ -30,9 +36,11 @@ class LaneFleet {
   TimePoint next() const;
   // How many have become ready by `now`.
   int ready(TimePoint now);
-  // Starts what the work wants; how many of `free` GPUs end, since it wants less.
-  int turn(const LaneWork& work, double rate, int free, TimePoint now);
+  // Starts what the work wants; how many free GPUs end, since it wants less.
+  int turn(const LaneWork& work, double rate, const LaneFree& slots, TimePoint now);
 
+  // Of the lane, with `left` slots of those that are always there, as of the last turn.
+  LaneSupply supply(int left) const;
   bool any() const { return ready_ > 0 || !starting_.empty(); }
   int starts() const { return starts_; }
   int most() const { return most_; }
@@ -46,6 +54,7 @@ class LaneFleet {
   LaneFleetOptions options_;
   DemandEstimator estimator_;
   OfflineDemand demand_{};
+  Duration cold_start_{};
   TargetWindow wanted_{};
   std::priority_queue<Start, std::vector<Start>, std::greater<>> starting_{};
   int ready_ = 0, starts_ = 0, most_ = 0;

@@ -28,6 +28,8 @@ double LaneWorld::assured(std::size_t tenant) {
 LaneBacklog LaneWorld::backlog(const SimulatedJob& job) const {
   if (job.claimed_at != TimePoint{}) return {};
   LaneBacklog lane = backlog_of(lines_, lines_[job.tenant].tenant, capacity_);
+  lane.supply = fleet_.supply(left_by_users());
+  lane.next = until_next(lane.supply, now_);
   if (job.released_at == TimePoint{}) return lane;
   lane.released = {};
   lane.released_jobs = 0;

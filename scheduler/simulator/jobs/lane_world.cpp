@@ -81,7 +81,7 @@ JobSimulatorResult LaneWorld::run(const std::stop_token& stop) {
     while (arrived < jobs_.size() && jobs_[arrived].submitted_at <= now_) submit(arrived++);
     if ((turns || grows) && now_ >= next_turn) {
       if (turns) turn();
-      if (grows) slots_.remove(fleet_.turn(work_of(lines_), capacity_.rate, slots_.free(), now_));
+      if (grows) turn_fleet();
       next_turn = now_ + k_turn;
     }
     start_jobs();
@@ -138,6 +138,7 @@ void LaneWorld::submit(std::size_t index) {
   TenantLine& line = lines_[job.tenant];
   ++waiting_;
   ++line.queued_jobs;
+  line.submitted_at = now_;
   line.queued += job.work;
   queued_[job.tenant].push_back(index);
   if (policy_ == JobPolicy::shares) {
@@ -172,6 +173,12 @@ BatchCapacity LaneWorld::capacity_of_jobs() const {
   return learnt.with_jobs(work.jobs, work.work);
 }
 
+// As BatchLane does it.
+void LaneWorld::turn_fleet() {
+  const LaneFree slots{.free = slots_.free(), .left = left_by_users()};
+  slots_.remove(fleet_.turn(work_of(lines_), capacity_.rate, slots, now_));
+}
+
 // As LaneTurn does it in a store.
 void LaneWorld::turn() {
   const int most = options_.gpus + options_.max_gpus;
@@ -188,6 +195,8 @@ void LaneWorld::turn() {
   }
   lend();
   if (options_.preempts) release_early();
+  if (options_.preempts && options_.headroom)
+    headroom_ = flood_headroom(lines_, slots_.free() + slots_.lent(), now_);
   change_promises();
 }
 
@@ -241,15 +250,16 @@ std::optional<std::size_t> LaneWorld::next_tenant() const {
   std::vector<ClaimCandidate> candidates;
   std::vector<std::size_t> tenants;
   std::vector<SlotUse> uses;
-  std::int64_t slots = 1;
+  std::int64_t running = 0;
   for (const TenantLine& line : lines_) {
     uses.push_back(use_of(line));
-    slots += line.running_jobs;
+    running += line.running_jobs;
   }
-  const std::vector<double> parts = slot_parts(uses, slots);
+  const std::vector<double> parts = slot_parts(uses, running + 1);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (released_[i].empty()) continue;
     const TenantLine& line = lines_[i];
+    if (headroom_.holds_back(line.tenant, running, now_)) continue;
     const std::size_t job = released_[i].front();
     const bool plans = policy_ == JobPolicy::shares;
     candidates.push_back({.order = static_cast<std::int64_t>(i),

@@ -15,6 +15,7 @@
 #include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/division.h"
+#include "scheduler/jobs/shares/flood_headroom.h"
 #include "scheduler/jobs/shares/job_pace.h"
 #include "scheduler/jobs/shares/preemption.h"
 #include "scheduler/pool/history.h"
@@ -77,6 +78,9 @@ class LaneWorld {
   void submit(std::size_t job);
   BatchCapacity capacity_of_jobs() const;
   void turn();
+  void turn_fleet();
+  // Of the GPUs that are always there.
+  int left_by_users() const { return std::max(options_.gpus - slots_.live(), 0); }
   void release(std::size_t tenant, bool lent);
   void release_early();
   void lend();
@@ -115,6 +119,7 @@ class LaneWorld {
   JobPolicy policy_;
   const JobSimulatorOptions& options_;
   BatchCapacity capacity_{};
+  FloodHeadroom headroom_{};
   JobPace pace_{};  // of which only the rate is learnt
 
   TimePoint now_{};

@@ -10,11 +10,16 @@ namespace navtalk {
 
 void LaneWorld::plan_preemptions() {
   gives_way_.reset();
-  if (slots_.free() > 0 || waiting_ == 0 || users_.waiting() > 0) return;
+  if (users_.waiting() > 0) return;
+  const auto room =
+      static_cast<std::size_t>(headroom_.room(static_cast<std::int64_t>(running_.size()), now_));
+  SlotNeed need{.lacks_slot = slots_.free() == 0 && waiting_ > 0, .room = room};
+  if (!need.lacks_slot && need.room == 0) return;
   std::vector<SlotTenant> tenants;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const TenantLine& line = lines_[i];
     tenants.push_back({.use = use_of(line), .place = line.place});
+    if (line.tenant == headroom_.tenant) need.flood = i;
     if (released_[i].empty()) continue;
     const std::size_t job = released_[i].front();
     tenants.back().first = ClaimCandidate{.order = static_cast<std::int64_t>(i),
@@ -34,7 +39,7 @@ void LaneWorld::plan_preemptions() {
                     .left = placed - VideoMinutes(done * k_segment.audio()),
                     .placed = placed});
   }
-  for (const Preemption& one : preemptions(tenants, runs, times_, now_)) {
+  for (const Preemption& one : preemptions(tenants, runs, times_, now_, {}, need)) {
     for (const std::size_t run : one.runs) {
       const auto index = static_cast<std::size_t>(runs[run].job);
       const std::pair at(gives_way_at(index), index);

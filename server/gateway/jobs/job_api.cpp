@@ -9,12 +9,12 @@
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
-#include "server/gateway/jobs/faults/store_fault.h"
+#include "server/gateway/jobs/faults/on_store.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 #include "server/gateway/jobs/job_events.h"
 #include "server/gateway/jobs/job_link.h"
 #include "server/gateway/jobs/job_request.h"
 #include "server/gateway/jobs/job_webhooks.h"
-#include "server/gateway/jobs/own_fault.h"
 #include "server/gateway/jobs/shared_result.h"
 #include "server/gateway/pages/served_file.h"
 
@@ -127,6 +127,7 @@ Json JobApi::as_json(const Job& job) const {
   double progress = job.state == JobState::done ? 1 : std::min(1.0, done);
   if (const auto running = parts_.dispatcher.progress(job.id))
     progress = std::max(progress, *running);
+  const std::string& error = shown_error(job);
   Json object = {{"id", job.id.text},
                  {"state", name(job.state)},
                  {"avatar", job.spec.avatar},
@@ -137,7 +138,7 @@ Json JobApi::as_json(const Job& job) const {
                  {"attempts", job.attempts},
                  {"submitted_at", time_text(job.submitted_at)},
                  {"changed_at", time_text(job.changed_at)},
-                 {"error", job.error.empty() ? Json(nullptr) : Json(job.error)},
+                 {"error", error.empty() ? Json(nullptr) : Json(error)},
                  {"result", nullptr}};
   if (job.state == JobState::done) {
     const Json result = Json::parse(job.result);
@@ -153,17 +154,26 @@ Json JobApi::as_json(const Job& job) const {
 }
 
 asio::awaitable<Json> JobApi::with_outlook(const Job& job, CountFrom from) {
-  auto look = [&] { return parts_.tenants.outlook_of(job.id, from, parts_.store.now()); };
-  const JobOutlook outlook = co_await parts_.store_threads.run(on_store(look));
+  const bool queued = job.state == JobState::queued;
+  JobOutlook outlook;
+  std::int64_t position = 1;
+  // The store's time may be a question to its server.
+  auto look = [&] {
+    outlook = parts_.tenants.outlook_of(job.id, from, parts_.store.now());
+    if (outlook.estimate) {
+      position = outlook.estimate->position;
+    } else if (queued) {
+      position = parts_.store.queued_before(job) + 1;
+    }
+  };
+  co_await parts_.store_threads.run(on_store(look));
   Json object = as_json(job);
   const bool promised = outlook.promise.has_value();
   object["promised_at"] = promised ? Json(time_text(outlook.promise->promised_at)) : Json(nullptr);
   object["first_promised_at"] =
       promised ? Json(time_text(outlook.promise->first_at)) : Json(nullptr);
   object["eta_s"] = outlook.estimate ? Json(in_seconds(outlook.estimate->eta)) : Json(nullptr);
-  object["position"] = outlook.estimate && job.state == JobState::queued
-                           ? Json(outlook.estimate->position)
-                           : Json(nullptr);
+  object["position"] = queued ? Json(position) : Json(nullptr);
   co_return object;
 }
 

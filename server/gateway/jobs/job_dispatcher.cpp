@@ -26,7 +26,6 @@ namespace {
 constexpr auto k_least_pause = 50ms;
 constexpr auto k_forget_every = 5s;
 constexpr auto k_sweep_every = 1h;
-constexpr auto k_longest_pause = 60s;  // of a gateway whose disk is full
 constexpr std::size_t k_forgotten_at_once = 200;
 constexpr const char* k_gateway_stops = "the gateway stops";
 
@@ -54,7 +53,8 @@ JobDispatcher::JobDispatcher(asio::any_io_executor executor, Parts parts)
       parts_(parts),
       owner_(this_process()),
       changed_(executor),
-      ended_(executor) {}
+      ended_(executor),
+      unkept_(parts.times.first_pause) {}
 
 JobDispatcher::~JobDispatcher() = default;
 
@@ -310,8 +310,10 @@ asio::awaitable<void> JobDispatcher::yield_to_users() {
 
 asio::awaitable<void> JobDispatcher::give_way() {
   std::vector<JobPreemption> wanted;
-  if (lacks_slot_ && !users_wait_) {
-    auto look = [this] { return parts_.tenants.preemptions(owner_, parts_.preemption); };
+  if (!users_wait_) {
+    auto look = [this, lacks_slot = lacks_slot_] {
+      return parts_.tenants.preemptions(owner_, lacks_slot, parts_.preemption);
+    };
     wanted = co_await parts_.runs.store_threads.run(look);
   }
   std::size_t leaving = 0;  // of which the store did not know yet, perhaps
@@ -353,12 +355,12 @@ asio::awaitable<void> JobDispatcher::mark_late() {
 }
 
 bool JobDispatcher::may_begin() const {
-  return runs_.size() < parts_.most_runs && Clock::now() >= paused_until_;
+  return runs_.size() < parts_.most_runs && !unkept_.pauses(Clock::now());
 }
 
 asio::awaitable<bool> JobDispatcher::has_claimable() {
-  JobStore& store = parts_.runs.store;
-  auto look = [&store] { return store.has_claimable(store.now()); };
+  TenantStore& tenants = parts_.tenants;
+  auto look = [&tenants] { return tenants.has_claimable(tenants.now()); };
   co_return co_await parts_.runs.store_threads.run(look);
 }
 
@@ -393,9 +395,8 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
     co_return false;
   }
   ++counters_.begun;
-  const auto unreadable = unreadable_.find(job->id);
-  running->run.emplace(parts_.runs, *job, running->claim, running->changed,
-                       unreadable == unreadable_.end() ? 0 : unreadable->second);
+  resting_.begun(job->spec.tenant, Clock::now());
+  running->run.emplace(parts_.runs, *job, running->claim, running->changed, earlier(job->id));
   runs_.push_back(running);
   if (draining_) running->run->stop(k_gateway_stops);  // since the slot was asked for
   asio::co_spawn(executor_, follow(running), asio::detached);
@@ -406,14 +407,10 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
   const GpuId& gpu = running->run->slot().gpu;
   ++counters_.of(end);
-  if (end == JobRun::End::done) {
-    pause_ = {};
-    resting_.done(gpu);
-  }
-  if (end == JobRun::End::refused) resting_.refused(gpu, Clock::now());
-  if (end == JobRun::End::gateway) pause(running->run->job());
+  if (end == JobRun::End::done) resting_.done(gpu);
+  if (end == JobRun::End::refused) resting_.refused(gpu, running->run->tenant(), Clock::now());
   if (end == JobRun::End::worker) resting_.failed(gpu, Clock::now());
-  count_unreadable(running->run->job(), end);
+  count_own_faults(running->run->job(), end);
   co_await running->claim.release();
   if (!goes_on(end) && end != JobRun::End::lost) co_await tell_trace(running->run->job());
   runs_.remove(running);
@@ -421,17 +418,22 @@ asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   ended_.notify();
 }
 
-void JobDispatcher::count_unreadable(const JobId& job, JobRun::End end) {
-  if (end != JobRun::End::unreadable || ++unreadable_[job] >= JobRun::k_unreadable)
-    unreadable_.erase(job);
+JobRun::Earlier JobDispatcher::earlier(const JobId& job) const {
+  const auto unreadable = unreadable_.find(job);
+  return {.unreadable = unreadable == unreadable_.end() ? 0 : unreadable->second,
+          .gateway = unkept_.times(job)};
 }
 
-// Where one job alone fails again and again its own files are at fault, and others need not wait for that.
-void JobDispatcher::pause(const JobId& job) {
-  if (Clock::now() < paused_until_) return;  // one of several that ended for the same reason
-  if (std::exchange(failed_here_, job) == job) return;
-  pause_ = std::clamp<Clock::duration>(2 * pause_, parts_.times.first_pause, k_longest_pause);
-  paused_until_ = Clock::now() + pause_;
+void JobDispatcher::count_own_faults(const JobId& job, JobRun::End end) {
+  if (end != JobRun::End::unreadable || ++unreadable_[job] >= JobRun::k_unreadable)
+    unreadable_.erase(job);
+  if (end == JobRun::End::gateway) {
+    unkept_.failed(job, Clock::now());
+  } else if (end == JobRun::End::done) {
+    unkept_.done(job);
+  } else {
+    unkept_.ended(job);
+  }
 }
 
 asio::awaitable<void> JobDispatcher::drain() {

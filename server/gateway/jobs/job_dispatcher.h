@@ -27,8 +27,9 @@
 #include "scheduler/queue/allocator.h"
 #include "scheduler/service/batch_lane.h"
 #include "scheduler/store/late_workers.h"
+#include "server/gateway/jobs/faults/unkept_jobs.h"
+#include "server/gateway/jobs/faults/worker_rest.h"
 #include "server/gateway/jobs/job_run.h"
-#include "server/gateway/jobs/worker_rest.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/slot_claim.h"
 
@@ -128,8 +129,8 @@ class JobDispatcher {
   // The store knows which of them have missed a heartbeat.
   Awaitable<void> mark_late();
   Awaitable<void> tell_trace(const JobId& job);
-  void pause(const JobId& job);
-  void count_unreadable(const JobId& job, JobRun::End end);
+  JobRun::Earlier earlier(const JobId& job) const;
+  void count_own_faults(const JobId& job, JobRun::End end);
   Awaitable<void> follow(std::shared_ptr<Running> running);
 
   const boost::asio::any_io_executor executor_;
@@ -139,13 +140,10 @@ class JobDispatcher {
   Signal changed_, ended_;
   std::list<std::shared_ptr<Running>> runs_{};  // the newest last
   WorkerRest resting_{};
-  // After a run that this gateway could not keep the files of, no other is begun until then.
-  Clock::time_point paused_until_{};
-  Clock::duration pause_{};
+  UnkeptJobs unkept_;
   bool lacks_slot_ = false;  // a job could begin, and there was no slot, or no room here
   bool users_wait_ = false;
-  std::map<JobId, int> unreadable_{};   // how often a job has ended so since its last try
-  std::optional<JobId> failed_here_{};  // the last job that was given back for this gateway's fault
+  std::map<JobId, int> unreadable_{};  // how often a job has ended so since its last try
   // As the store has it; nullopt: unknown, since a call failed.
   std::optional<std::vector<LeaseId>> late_{std::vector<LeaseId>{}};
   JobCounters counters_{};

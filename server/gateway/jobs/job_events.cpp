@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "core/text/rfc3339.h"
-#include "server/gateway/jobs/faults/store_fault.h"
+#include "server/gateway/jobs/faults/on_store.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;

@@ -18,7 +18,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/files/whole_file.h"
 #include "core/log/log.h"
-#include "server/gateway/jobs/own_fault.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 
 namespace navtalk::server {
 namespace fs = std::filesystem;
@@ -241,6 +241,13 @@ bool JobFiles::share_result(const JobId& job, const std::string& format, const s
 bool JobFiles::unshare(const std::vector<std::string>& keys, const std::stop_token& stop) const {
   return std::ranges::all_of(keys,
                              [&](const std::string& key) { return bucket_->remove(key, stop); });
+}
+
+std::string JobFiles::without_folder(std::string message) const {
+  const std::string folder = (folder_ / "").native();
+  for (auto at = message.find(folder); at != std::string::npos; at = message.find(folder))
+    message.erase(at, folder.size());
+  return message;
 }
 
 void JobFiles::prepare(const JobId& job) const {

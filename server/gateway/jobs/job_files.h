@@ -52,6 +52,8 @@ class JobFiles {
   // The jobs that have a result here.
   std::vector<JobId> with_results() const;
 
+  // A message about files of this folder, without where it is.
+  std::string without_folder(std::string message) const;
   // Makes the job's folders.
   void prepare(const JobId& job) const;
   std::filesystem::path segment(const JobId& job, int index) const;

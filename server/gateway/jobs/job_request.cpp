@@ -15,6 +15,7 @@
 #include "core/base/frame_rate.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/net/url.h"
+#include "core/text/bounded_json.h"
 #include "core/text/printable.h"
 #include "server/gateway/jobs/multipart.h"
 #include "server/protocol/job_frame.h"
@@ -245,19 +246,15 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
 }
 
 nlohmann::json parsed(std::string_view text) {
-  if (text.size() > k_longest_json)
+  using Why = JsonRefusal::Why;
+  auto parsed = parse_bounded(text, {.bytes = k_longest_json, .levels = k_deepest_json});
+  if (auto* value = std::get_if<nlohmann::json>(&parsed)) return std::move(*value);
+  const Why why = std::get<JsonRefusal>(parsed).why;
+  if (why == Why::too_large)
     refuse(fmt::format("the job is JSON of {} bytes at most, not {}", k_longest_json, text.size()));
-  bool too_deep = false;
-  const auto bound = [&](int above, nlohmann::json::parse_event_t event, nlohmann::json&) {
-    using Event = nlohmann::json::parse_event_t;
-    const bool begins = event == Event::object_start || event == Event::array_start;
-    too_deep = too_deep || (begins && above >= k_deepest_json);
-    return !too_deep;
-  };
-  nlohmann::json object = nlohmann::json::parse(text, bound, false);
-  if (too_deep) refuse(fmt::format("the job is nested deeper than {} levels", k_deepest_json));
-  if (object.is_discarded()) refuse("the job is not valid JSON");
-  return object;
+  if (why == Why::too_deep)
+    refuse(fmt::format("the job is nested deeper than {} levels", k_deepest_json));
+  refuse("the job is not valid JSON");
 }
 
 // The part 'job' of a form, whose part 'audio' is the job's.

@@ -9,8 +9,8 @@
 #include "core/log/log.h"
 #include "core/text/printable.h"
 #include "scheduler/health/worker_protocol.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 #include "server/gateway/jobs/job_request.h"
-#include "server/gateway/jobs/own_fault.h"
 #include "server/gateway/session/slot_address.h"
 #include "server/protocol/control_frame.h"
 #include "server/protocol/job_frame.h"
@@ -26,6 +26,7 @@ namespace {
 // Before a worker tells of progress it brings the job's files to its disk. One of an earlier version also loads its model.
 constexpr auto k_first_report_timeout = 180s;
 constexpr auto k_idle_timeout = 20s;
+constexpr const char* k_not_carried_on = "a job could not be carried on";
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
@@ -37,6 +38,16 @@ std::string words_of(const nlohmann::json& frame, const char* member) {
   return found != frame.end() && found->is_string()
              ? printable_start(found->get<std::string>(), k_logged_bytes)
              : "";
+}
+
+// Of a video. What no video lasts is a worker's fault.
+VideoMinutes length_in(const nlohmann::json& frame) {
+  constexpr double k_longest_s = 1e6;
+  const double duration_s = frame.at("duration_s");
+  if (!(duration_s >= 0 && duration_s <= k_longest_s))
+    throw Error(Code::failed,
+                "the worker told of a video of " + frame.at("duration_s").dump() + " s");
+  return VideoMinutes(from_seconds(duration_s));
 }
 
 // What the worker is told, without its files.
@@ -66,7 +77,7 @@ bool goes_on(JobRun::End end) {
          end == gateway;
 }
 
-JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, int unreadable)
+JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, Earlier earlier)
     : parts_(parts),
       job_(std::move(job)),
       slot_(*claim.lease()),
@@ -74,37 +85,56 @@ JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, in
       leave_(claim, changed),
       record_(parts.store, parts.store_threads, lease(), parts.store_patience),
       files_(parts.files, parts.file_threads, parts.bucket_threads, leave_, lease()),
-      unreadable_(unreadable),
+      earlier_(earlier),
       work_(job_.work),
       finished_(job_.finished) {}
 
 asio::awaitable<JobRun::End> JobRun::run() {
   std::string problem;
-  bool own = false, unreadable = false;
+  bool unreadable = false;
   try {
     co_return co_await work();
   } catch (const UnreadableFile& error) {
     problem = why_ = error.message();
-    own = unreadable = true;
+    unreadable = true;
+  } catch (const StoreFault& error) {
+    problem = error.message();
+    why_ = "the gateway's store did not take what came of the job";
   } catch (const OwnFault& error) {
     problem = error.message();
-    own = true;
+    why_ = "the gateway cannot keep the job's files: " + parts_.files.without_folder(problem);
   } catch (const std::exception& error) {
     problem = error.what();
   }
-  log::error("a job could not be carried on", {{"job", job_.id.text}, {"error", problem}});
-  // A store on the same full disk is asked for as long as this job is: an expired lease would be a try.
-  while (own && !leave_.stopped()) {
+  if (!why_.empty()) co_return co_await end_by_own_fault(std::move(problem), unreadable);
+  log::error(k_not_carried_on, {{"job", job_.id.text}, {"error", problem}});
+  co_return co_await give_back_or_lose(std::move(problem));
+}
+
+// A store on the same full disk is asked for as long as this job is: an expired lease would be a try.
+asio::awaitable<JobRun::End> JobRun::end_by_own_fault(std::string problem, bool unreadable) {
+  bool told = earlier_.gateway > 0;  // once for a job that never fits
+  const auto tell = [&] {
+    const auto write = std::exchange(told, true) ? &log::debug : &log::error;
+    write(k_not_carried_on, {{"job", job_.id.text}, {"error", problem}});
+  };
+  while (!leave_.stopped()) {
     try {
-      if (unreadable) co_return co_await record_unreadable();
-      co_return co_await record_own_fault();
+      const End end = unreadable ? co_await record_unreadable() : co_await record_own_fault();
+      if (end != End::lost) tell();  // otherwise its files went with the job, which was cancelled
+      co_return end;
     } catch (const std::exception&) {
     }
+    tell();
     co_await changed_.wait(Clock::now() + 1s);
   }
-  // Without the store the job is requeued when its lease is over.
+  co_return co_await give_back_or_lose(std::move(problem));
+}
+
+// Without the store the job is requeued when its lease is over.
+asio::awaitable<JobRun::End> JobRun::give_back_or_lose(std::string why) {
   try {
-    co_return co_await give_back(problem);
+    co_return co_await give_back(std::move(why));
   } catch (const std::exception&) {
   }
   co_return End::lost;
@@ -236,7 +266,7 @@ asio::awaitable<std::optional<JobRun::End>> JobRun::on_frame(WebSocket& worker,
         std::clamp(object->value("done", 0.0) / std::max(1.0, object->value("of", 1.0)), 0.0, 1.0);
   }
   if (type == job_frame::measured) {
-    const VideoMinutes work(from_seconds(std::max(0.0, object->value("duration_s", 0.0))));
+    const VideoMinutes work = length_in(*object);
     work_ = work;
     const bool held = co_await record_.measure(work);
     if (!held) co_return End::lost;
@@ -276,9 +306,8 @@ asio::awaitable<bool> JobRun::receive_into(WebSocket& worker, std::uint64_t byte
 
 asio::awaitable<std::optional<JobRun::End>> JobRun::on_segment(WebSocket& worker,
                                                                const nlohmann::json& frame) {
-  const JobSegment segment{.index = frame.at("index"),
-                           .work = VideoMinutes(from_seconds(frame.at("duration_s").get<double>())),
-                           .result = frame.at("record")};
+  const JobSegment segment{
+      .index = frame.at("index"), .work = length_in(frame), .result = frame.at("record")};
   if (segment.index < 0) throw Error(Code::failed, "the worker sent a segment without a place");
   const std::uint64_t bytes = frame.at("bytes");
   std::unique_ptr<Incoming> whole = co_await receive_file(worker, bytes);
@@ -388,14 +417,13 @@ asio::awaitable<JobRun::End> JobRun::record_refusal() {
 
 asio::awaitable<JobRun::End> JobRun::record_own_fault() {
   // Other jobs have their turn meanwhile, or another gateway.
-  why_ = "the gateway cannot keep the job's files now";
-  const Recorded done = co_await record_.yield_for_later(why_);
+  const Recorded done = co_await record_.yield_for_later(why_, earlier_.gateway + 1);
   co_return done == Recorded::refused ? End::lost : End::gateway;
 }
 
 // Other jobs have no such trouble, and another gateway may do this one meanwhile.
 asio::awaitable<JobRun::End> JobRun::record_unreadable() {
-  const bool is_try = unreadable_ + 1 >= k_unreadable;
+  const bool is_try = earlier_.unreadable + 1 >= k_unreadable;
   Awaitable<Recorded> recording = is_try ? record_.fail(why_) : record_.yield_for_later(why_);
   const Recorded done = co_await std::move(recording);
   co_return done == Recorded::refused ? End::lost : End::unreadable;

@@ -66,9 +66,13 @@ class JobRun {
   // Of the runs of one job at this gateway that end with `unreadable`, each so many are a try.
   static constexpr int k_unreadable = 3;
 
-  // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal. `unreadable`: how often the job has
-  // ended so here since that last counted as a try.
-  JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, int unreadable = 0);
+  // How often the job has ended so at this gateway: `unreadable` since that last counted as a try, the other in a row.
+  struct Earlier {
+    int unreadable = 0, gateway = 0;
+  };
+
+  // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal.
+  JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, Earlier earlier);
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
 
@@ -85,6 +89,7 @@ class JobRun {
   bool missed_heartbeat() const;
 
   const JobId& job() const { return job_.id; }
+  const TenantId& tenant() const { return job_.spec.tenant; }
   JobLease lease() const { return {.job = job_.id, .epoch = job_.epoch}; }
   const Lease& slot() const { return slot_; }
   // Of the whole job: 0..1.
@@ -95,6 +100,9 @@ class JobRun {
   using Awaitable = boost::asio::awaitable<T>;
 
   Awaitable<End> work();
+  // This gateway's disk or store did not take something; why_ says it to others.
+  Awaitable<End> end_by_own_fault(std::string problem, bool unreadable);
+  Awaitable<End> give_back_or_lose(std::string why);
   Awaitable<std::unique_ptr<WebSocket>> connect();
   // False: the job is cut here, as cut() says.
   Awaitable<bool> send_job(WebSocket& worker, Frame& start, const std::vector<RunFile>& files);
@@ -138,7 +146,7 @@ class JobRun {
   bool begun_ = false;      // the worker was told of the job
   bool rendering_ = false;  // a frame about its progress came
   bool listens_ = false;    // the worker's next frame is waited for
-  const int unreadable_;
+  const Earlier earlier_;
   VideoMinutes work_, finished_;  // of the whole job
   double progress_ = 0;
   Signal::Clock::time_point heard_{};

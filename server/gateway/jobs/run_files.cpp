@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/log/log.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 #include "server/gateway/jobs/job_bucket.h"
-#include "server/gateway/jobs/own_fault.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;

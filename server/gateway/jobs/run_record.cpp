@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/log/log.h"
-#include "server/gateway/jobs/own_fault.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 #include "server/http/as_tuple.h"
 
 namespace navtalk::server {
@@ -34,7 +34,7 @@ auto RunRecord::recorded(const Work& work) const -> Awaitable<decltype(work())> 
       co_return co_await threads_.run(work);
     } catch (const Error& error) {
       if (error.code() != Code::failed) throw;
-      if (Clock::now() >= until) throw OwnFault(error.code(), error.message());
+      if (Clock::now() >= until) throw StoreFault(error.code(), error.message());
       log::warn("a job's state cannot be recorded now", {{"error", error.message()}});
     }
     pause.expires_after(std::min(k_pause, patience_));
@@ -87,8 +87,9 @@ asio::awaitable<Recorded> RunRecord::yield(const std::string& why) const {
   co_return co_await recorded(work);
 }
 
-asio::awaitable<Recorded> RunRecord::yield_for_later(const std::string& why) const {
-  auto work = [&] { return store_.yield_for_later(lease_, why, store_.now()); };
+asio::awaitable<Recorded> RunRecord::yield_for_later(const std::string& why, int time) const {
+  const Duration pause = retry_delay(store_.rules(), time);
+  auto work = [&] { return store_.yield_for_later(lease_, why, store_.now(), pause); };
   co_return co_await recorded(work);
 }
 

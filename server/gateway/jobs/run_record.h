@@ -1,5 +1,5 @@
 // What the store hears of one run, under its job's lease. What is recorded twice counts once, so a store that does
-// not answer is asked again for a while; after that OwnFault. Error with another code than failed for what the
+// not answer is asked again for a while; after that StoreFault. Error with another code than failed for what the
 // worker did. Of the I/O thread.
 #pragma once
 
@@ -33,7 +33,8 @@ class RunRecord {
   Awaitable<Recorded> refuse(const std::string& why) const;
   Awaitable<Recorded> fail(const std::string& why) const;
   Awaitable<Recorded> yield(const std::string& why) const;
-  Awaitable<Recorded> yield_for_later(const std::string& why) const;
+  // For the `time`-th time in a row: the job waits twice as long each time.
+  Awaitable<Recorded> yield_for_later(const std::string& why, int time = 1) const;
 
  private:
   template <class Work>

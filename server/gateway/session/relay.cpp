@@ -228,6 +228,10 @@ asio::awaitable<void> Relay::forward_text(Frame frame) {
     last_words_ = std::move(frame);
     co_return;
   }
+  if (type == frame_type::undrained) {
+    parts_.undrained();
+    co_return;
+  }
   if (type == frame_type::draining) {
     const auto notice = object->find("notice_s");
     const double notice_s =

@@ -35,6 +35,7 @@ class Relay {
     Signal& changed;  // notified when something ended
     const SessionOptions& options;
     std::function<Frame(std::chrono::milliseconds notice)> draining;  // the frame for the client
+    std::function<void()> undrained;  // the worker goes on after all
   };
   Relay(Client& client, Parts parts);
   Relay(const Relay&) = delete;

@@ -121,9 +121,15 @@ asio::awaitable<void> Session::serve(Ready ready) {
                         .counters = parts_.counters,
                         .changed = events_.signal,
                         .options = parts_.options,
-                        .draining = [this](std::chrono::milliseconds notice) {
-                          return draining_frame(notice, parts_.tokens.of(*this));
-                        }});
+                        .draining =
+                            [this](std::chrono::milliseconds notice) {
+                              worker_drains_ = true;
+                              return draining_frame(notice, parts_.tokens.of(*this));
+                            },
+                        .undrained =
+                            [this] {
+                              if (std::exchange(worker_drains_, false)) tell_undrained();
+                            }});
   relay_ = &relay;
   std::exception_ptr problem;
   try {
@@ -201,6 +207,7 @@ asio::awaitable<bool> Session::change_worker(Relay& relay) {
   end_service(true);
   trace_.lost_worker(Clock::now());
   gpu_ends_at_.reset();
+  worker_drains_ = false;
   relay.drop_worker();
   claim_.refuse(unreported_->lease.gpu);
   claim_.lose_gpu();
@@ -257,7 +264,7 @@ void Session::note_drains(const DrainWatch::Ends& ends) {
   const auto found =
       relay_ != nullptr && claim_.lease() ? ends.find(claim_.lease()->gpu) : ends.end();
   if (found == ends.end()) {
-    gpu_ends_at_.reset();
+    if (std::exchange(gpu_ends_at_, std::nullopt)) tell_undrained();
     return;
   }
   // The store's clock and this one differ a little from look to look.
@@ -274,6 +281,12 @@ void Session::tell_drain() {
       draining_frame(std::chrono::round<std::chrono::milliseconds>(left), parts_.tokens.of(*this)));
 }
 
+void Session::tell_undrained() {
+  if (gpu_ends_at_ || worker_drains_ || events_.draining) return;
+  missed_undrained_ = client_.away();
+  client_.offer(bare_frame(frame_type::undrained));
+}
+
 void Session::resume(std::shared_ptr<ClientConnection> connection) {
   ++parts_.counters.resumed;
   connection->socket->read_freely();
@@ -281,6 +294,7 @@ void Session::resume(std::shared_ptr<ClientConnection> connection) {
   send_ready();
   if (relay_ != nullptr) relay_->note_return();
   if (gpu_ends_at_) tell_drain();
+  if (std::exchange(missed_undrained_, false)) tell_undrained();
   events_.returned = true;
   events_.signal.notify();
 }

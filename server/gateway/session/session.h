@@ -100,6 +100,8 @@ class Session {
   // The session ends, because of the worker or the lease.
   void part(const Relay& relay);
   void tell_drain();
+  // Where a drain was undone: unless another one goes on. A client that is away hears it when it comes back.
+  void tell_undrained();
   void begin_service();
   // `cut`: its connection to the worker broke.
   void end_service(bool cut);
@@ -125,7 +127,9 @@ class Session {
   const std::string start_;  // the client's session.start, within its permit
   std::string ready_{};  // the last worker's session.ready, as the client gets it but for the token
   Relay* relay_ = nullptr;
-  std::optional<std::chrono::steady_clock::time_point> gpu_ends_at_{};  // it drains
+  std::optional<std::chrono::steady_clock::time_point> gpu_ends_at_{};  // the pool drains it
+  bool worker_drains_ = false;                                          // by itself
+  bool missed_undrained_ = false;
   // When the permit's time is over.
   std::chrono::steady_clock::time_point permit_ends_at_ =
       std::chrono::steady_clock::time_point::max();

@@ -21,7 +21,8 @@ namespace navtalk::server {
 
 struct SocketLimits {
   std::size_t frame_bytes = 1 << 20;
-  std::size_t queue_frames = 32;  // that came and were not received yet
+  // That came and were not received yet. Nothing more is read while there are more frames, or as many bytes: the peer has to wait.
+  std::size_t queue_frames = 32, queue_bytes = 1 << 20;
   // That are not written yet: at most so many, and no more once there are so many bytes.
   std::size_t unsent_frames = 32, unsent_bytes = 32 << 20;
   // The system takes no more than this beyond what it has sent, so that what the peer does not read is

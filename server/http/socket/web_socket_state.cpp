@@ -111,9 +111,10 @@ void WebSocket::State::note_read(boost::system::error_code failed) {
   peer_closed = peer_closed || failed == websocket::error::closed;
   if (failed || nobody_receives) return end_reading();
   reading.text = stream.got_text();
+  incoming_bytes += reading.bytes.size();
   incoming.push_back(std::move(reading));
   has_frame.cancel();
-  held_up = incoming.size() > limits.queue_frames;
+  held_up = !keeps_up();
   if (!held_up) read_next();
   if (on_activity) on_activity();
 }
@@ -122,7 +123,8 @@ std::optional<Frame> WebSocket::State::take() {
   if (incoming.empty()) return std::nullopt;
   std::optional<Frame> next = std::move(incoming.front());
   incoming.pop_front();
-  if (held_up && incoming.size() <= limits.queue_frames) {
+  incoming_bytes -= next->bytes.size();
+  if (held_up && keeps_up()) {
     held_up = false;
     read_next();
   }
@@ -144,6 +146,7 @@ void WebSocket::State::end_reading() {
 void WebSocket::State::end_receiving() {
   nobody_receives = true;
   incoming.clear();
+  incoming_bytes = 0;
   end_of_frames();
   if (std::exchange(held_up, false)) end_reading();
 }

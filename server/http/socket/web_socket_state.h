@@ -39,9 +39,12 @@ struct WebSocket::State : std::enable_shared_from_this<WebSocket::State> {
     return outgoing.size() >= limits.unsent_frames || outgoing_bytes >= limits.unsent_bytes;
   }
   void push(Outgoing next);
-  // Reading, one frame after the other. It waits while more than `queue_frames` have come that nobody has taken.
+  // Reading, one frame after the other. It waits while more than `queue_frames`, or `queue_bytes`, have come that nobody has taken.
   void read_next();
   void note_read(boost::system::error_code failed);
+  bool keeps_up() const {
+    return incoming.size() <= limits.queue_frames && incoming_bytes < limits.queue_bytes;
+  }
   std::optional<Frame> take();
   void end_of_frames();
   void end_reading();
@@ -67,7 +70,7 @@ struct WebSocket::State : std::enable_shared_from_this<WebSocket::State> {
   Stream stream;
   std::deque<Frame> incoming;
   std::deque<Outgoing> outgoing;
-  std::size_t outgoing_bytes = 0;
+  std::size_t incoming_bytes = 0, outgoing_bytes = 0;
   // For so many turns of the loop an idle connection waits for more frames before it writes the first one: what comes
   // together goes out together.
   int turns_together = 1;

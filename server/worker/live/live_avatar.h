@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/media/speech_stream.h"
 #include "gpu/engine/engine_backend.h"
 
 namespace navtalk::server {
@@ -58,11 +59,12 @@ class LiveAvatar {
   // on any thread.
   virtual std::vector<CodedSound> code_sound(std::span<const std::int16_t> samples, int rate_hz,
                                              bool ends) = 0;
-  // The sound of a spoken text at that rate, on any thread. `voice`: the synthesiser's name of one;
-  // "": the avatar's. Error{not_found} without the synthesiser or that voice, Error{invalid} for a
-  // text without anything to speak. A stop request ends it as throw_if_stopped.
-  virtual std::vector<std::int16_t> speak(const std::string& text, const std::string& voice,
-                                          int rate_hz, const std::stop_token& stop) = 0;
+  // Gives the sound of a spoken text at that rate to `take`, on the caller's thread, which may be any: each part as soon as it
+  // is made. `voice`: the synthesiser's name of one; "": the avatar's. Error{not_found} without the synthesiser or that voice,
+  // Error{invalid} for a text without anything to speak; any other error may follow some of the sound. A stop request ends it
+  // as throw_if_stopped.
+  virtual void speak(const std::string& text, const std::string& voice, int rate_hz,
+                     const TakeSound& take, const std::stop_token& stop) = 0;
 };
 
 }  // namespace navtalk::server

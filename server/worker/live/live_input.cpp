@@ -1,9 +1,8 @@
 #include "server/worker/live/live_input.h"
 
 #include <algorithm>
-#include <iterator>
+#include <exception>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "core/base/error.h"
@@ -21,9 +20,11 @@ constexpr std::size_t k_most_inputs = 10'000;
 constexpr std::chrono::seconds k_most_behind{120};
 constexpr std::string_view k_overflow = "overflow",
                            k_much_waits = "120 s of sound wait already: this input is dropped",
-                           k_many_wait = "10000 inputs wait already: this input is dropped";
+                           k_many_wait = "10000 inputs wait already: this input is dropped",
+                           k_long_text =
+                               "a text has more than 600 s of speech: the rest of it is dropped";
 constexpr TokenBucket::Rate k_told_dropped{.burst = 10, .per_second = 1};
-// What is played at once of sound that waited. Where that has no room, more room is awaited than it needs: sound that came as
+// How long a sound becomes that waits. Where what comes next has no room, more room is awaited than it needs: sound that came as
 // fast as it is played would look like that of a clock (ClockDrift).
 constexpr std::chrono::seconds k_part{10}, k_enough_room{30}, k_longest_text{600};
 constexpr std::chrono::milliseconds k_look_again{100};
@@ -55,7 +56,8 @@ LiveInput::LiveInput(const asio::any_io_executor& executor, WebSocket& socket,
       avatar_(std::move(avatar)),
       playout_(playout),
       counters_(counters),
-      text_came_(executor),
+      executor_(executor),
+      text_came_(std::make_shared<Signal>(executor)),
       told_dropped_(k_told_dropped, TokenBucket::Clock::now()) {}
 
 void LiveInput::hear(const std::string& pcm) {
@@ -74,15 +76,15 @@ void LiveInput::interrupt() {
   inputs_.clear();
   samples_behind_ = 0;
   ++interruptions_;
-  speaking_.request_stop();
-  text_came_.notify();
+  if (making_) making_->stop();
+  text_came_->notify();
   playout_.interrupt();
 }
 
 void LiveInput::stop() {
   stopped_ = true;
-  speaking_.request_stop();
-  text_came_.notify();
+  if (making_) making_->stop();
+  text_came_->notify();
 }
 
 // Behind a text everything waits until it is played.
@@ -98,7 +100,7 @@ void LiveInput::take(Input input) {
     return refuse(std::holds_alternative<Sound>(input), k_many_wait);
   if (const auto* sound = std::get_if<Sound>(&input)) samples_behind_ += sound->size();
   inputs_.push_back(std::move(input));
-  text_came_.notify();
+  text_came_->notify();
 }
 
 // The sound at the front may have been looked at.
@@ -117,8 +119,6 @@ std::size_t LiveInput::samples_in(std::chrono::seconds time) const {
 void LiveInput::play(Input input) {
   if (const auto* sound = std::get_if<Sound>(&input)) {
     if (!playout_.hear(*sound, Playout::Clock::now())) refuse(true, k_much_waits);
-  } else if (const auto* speech = std::get_if<Speech>(&input)) {
-    if (!playout_.hear(speech->sound, Playout::Clock::now())) refuse(false, k_much_waits);
   } else {
     playout_.end_input();
   }
@@ -140,20 +140,22 @@ void LiveInput::tell_dropped(std::string_view code, std::string_view message) {
 asio::awaitable<void> LiveInput::run() {
   while (!stopped_) {
     if (inputs_.empty()) {
-      co_await text_came_.wait();
+      co_await text_came_->wait();
     } else if (std::holds_alternative<SpokenText>(inputs_.front())) {
-      co_await say_next();
+      co_await begin_text();
+    } else if (std::holds_alternative<Speech>(inputs_.front())) {
+      co_await play_speech();
     } else {
       co_await play_next();
     }
   }
+  while (making_ && !making_->look().made) co_await text_came_->wait();
 }
 
 asio::awaitable<void> LiveInput::play_next() {
   const auto* sound = std::get_if<Sound>(&inputs_.front());
-  const auto* speech = std::get_if<Speech>(&inputs_.front());
   const std::size_t own = sound != nullptr ? sound->size() : 0;
-  const bool room = co_await has_room(speech != nullptr ? speech->sound.size() : own);
+  const bool room = co_await has_room(own);
   if (!room) co_return;
   Input next = std::move(inputs_.front());
   inputs_.pop_front();
@@ -166,54 +168,64 @@ asio::awaitable<bool> LiveInput::has_room(std::size_t samples) {
   const std::uint64_t before = interruptions_;
   const std::size_t enough = std::max(samples, samples_in(k_enough_room));
   while (playout_.room() < enough) {
-    co_await text_came_.wait(Signal::Clock::now() + k_look_again);
+    co_await text_came_->wait(Signal::Clock::now() + k_look_again);
     if (stopped_ || before != interruptions_) co_return false;  // it is gone from the front
   }
   co_return true;
 }
 
-// The text at the front stays there while it is spoken, so that what comes meanwhile stays behind it.
-asio::awaitable<void> LiveInput::say_next() {
-  speaking_ = std::stop_source();
-  const std::stop_token stop = speaking_.get_token();
-  Sound sound;
-  std::optional<Frame> refusal;
-  try {
-    auto work = [avatar = avatar_, text = std::get<SpokenText>(inputs_.front()),
-                 rate = playout_.rate_hz(), stop] {
+asio::awaitable<void> LiveInput::begin_text() {
+  if (making_ && !making_->look().made) {
+    co_await text_came_->wait();
+    co_return;
+  }
+  // The thread owns no timer of the loop.
+  auto wake = [executor = executor_, signal = std::weak_ptr<Signal>(text_came_)] {
+    asio::post(executor, [signal] {
+      if (const auto there = signal.lock()) there->notify();
+    });
+  };
+  making_ = std::make_shared<SpeechParts>(samples_in(k_longest_text), std::move(wake));
+  auto work = [avatar = avatar_, text = std::get<SpokenText>(std::move(inputs_.front())),
+               rate = playout_.rate_hz(), speech = making_] {
+    const std::stop_token stop = speech->stop_token();
+    const auto take = [&](Sound part) { return speech->add(std::move(part)); };
+    std::exception_ptr problem;
+    try {
       // It may have waited for others.
-      return stop.stop_requested() ? Sound() : avatar->speak(text.text, text.voice, rate, stop);
-    };
-    sound = co_await threads_.run(std::move(work));
-  } catch (const Error& error) {
-    if (stop.stop_requested()) co_return;
-    log::warn("a text was not spoken", {{"error", error.message()}});
-    refusal = error_frame(code_of_not_spoken(error.code()), why_not_spoken(error.code()));
-  }
-  if (stop.stop_requested()) co_return;  // it is gone from the front
-  // All of it is held until it is played.
-  if (sound.size() > samples_in(k_longest_text)) {
-    ++counters_.overflows;
-    refusal = error_frame(k_overflow, "a text of more than 600 s of speech is dropped");
-    sound = Sound();
-  }
-  if (refusal) socket_.offer(std::move(*refusal));
-  put_speech(sound);
+      if (!stop.stop_requested()) avatar->speak(text.text, text.voice, rate, take, stop);
+    } catch (...) {
+      problem = std::current_exception();
+    }
+    speech->finish(std::move(problem));
+  };
+  threads_.post(std::move(work));
+  inputs_.front() = making_;
 }
 
-// In the place of its text.
-void LiveInput::put_speech(const Sound& sound) {
-  std::vector<Input> parts;
-  const std::size_t longest = samples_in(k_part);
-  for (std::span<const std::int16_t> rest = sound; !rest.empty();) {
-    const auto part = rest.first(std::min(longest, rest.size()));
-    parts.emplace_back(Speech{Sound(part.begin(), part.end())});
-    rest = rest.subspan(part.size());
+// It stays at the front until all of it is played, so that what comes meanwhile stays behind it.
+asio::awaitable<void> LiveInput::play_speech() {
+  const Speech speech = std::get<Speech>(inputs_.front());
+  const SpeechParts::View found = speech->look();
+  if (found.too_long) refuse(false, k_long_text);
+  if (found.next > 0) {
+    if (co_await has_room(found.next)) playout_.hear(speech->take(), Playout::Clock::now());
+  } else if (!found.made) {
+    co_await text_came_->wait();
+  } else {
+    inputs_.pop_front();
+    if (found.problem) tell_unspoken(found.problem);
+    playout_.end_input();
   }
-  parts.emplace_back(End{});
-  inputs_.pop_front();
-  inputs_.insert(inputs_.begin(), std::make_move_iterator(parts.begin()),
-                 std::make_move_iterator(parts.end()));
+}
+
+void LiveInput::tell_unspoken(const std::exception_ptr& problem) {
+  try {
+    std::rethrow_exception(problem);
+  } catch (const Error& error) {
+    log::warn("a text was not spoken", {{"error", error.message()}});
+    socket_.offer(error_frame(code_of_not_spoken(error.code()), why_not_spoken(error.code())));
+  }
 }
 
 }  // namespace navtalk::server

@@ -1,8 +1,9 @@
 // What a client says to a live session, in the order in which it came: sound, texts, ends of utterances. A text is spoken
-// by the synthesiser first; what comes meanwhile waits behind it, and the sound of a long text for room. Of the I/O thread.
+// by the synthesiser first, and played while the rest of it is being made; what comes meanwhile waits behind it, and the
+// sound of a long text for room. Of the I/O thread.
 //
-//   sound, end ──────────────────────────────────► Playout
-//   text ── another thread: synthesiser ── sound ──►
+//   sound, end ────────────────────────────────────────────► Playout
+//   text ── another thread: synthesiser ── SpeechParts ──────►
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -23,6 +23,7 @@
 #include "server/worker/live/live_avatar.h"
 #include "server/worker/live/live_counters.h"
 #include "server/worker/live/playout.h"
+#include "server/worker/live/speech_parts.h"
 
 namespace navtalk::server {
 
@@ -49,22 +50,22 @@ class LiveInput {
 
  private:
   using Sound = std::vector<std::int16_t>;
-  // Of a text, a part of its sound.
-  struct Speech {
-    Sound sound{};
-  };
+  // A text that is being spoken.
+  using Speech = std::shared_ptr<SpeechParts>;
   // The end of an utterance.
   struct End {};
   using Input = std::variant<Sound, SpokenText, Speech, End>;
 
-  boost::asio::awaitable<void> say_next();
   void take(Input input);
   // With the sound that came last and waits behind something. False: there is none, or it is long enough.
   bool joined(const Sound& sound);
   std::size_t samples_in(std::chrono::seconds time) const;  // at the session's rate
   void play(Input input);
-  void put_speech(const Sound& sound);
   boost::asio::awaitable<void> play_next();
+  // Has the text at the front spoken, once the one before it is made or given up.
+  boost::asio::awaitable<void> begin_text();
+  boost::asio::awaitable<void> play_speech();
+  void tell_unspoken(const std::exception_ptr& problem);
   // Until so many samples have room, or the input was interrupted or stopped: false then.
   boost::asio::awaitable<bool> has_room(std::size_t samples);
   // For want of room.
@@ -77,10 +78,11 @@ class LiveInput {
   const std::shared_ptr<LiveAvatar> avatar_;
   Playout& playout_;
   LiveCounters& counters_;
-  Signal text_came_;
+  const boost::asio::any_io_executor executor_;
+  std::shared_ptr<Signal> text_came_;
   std::deque<Input> inputs_{};      // behind a text that is not played yet, which stands first
   std::size_t samples_behind_ = 0;  // of Sound in inputs_
-  std::stop_source speaking_{};     // of the text that is spoken
+  Speech making_{};                 // the text that was begun last
   TokenBucket told_dropped_;
   std::uint64_t interruptions_ = 0;
   bool stopped_ = false;

@@ -153,7 +153,9 @@ void WorkerSessions::begin_drain(std::chrono::milliseconds notice) {
 }
 
 void WorkerSessions::cancel_drain() {
-  draining_ = false;
+  if (std::exchange(draining_, false)) {
+    for (const auto& [number, session] : open_) session->offer(bare_frame(frame_type::undrained));
+  }
   ++cancelled_drains_;
   all_over_.cancel();
 }

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import unittest
+from email.utils import formatdate
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 PATIENCE_S = 300
@@ -63,7 +64,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
         return self.answer(200, {"id": name, "state": state, "video_minutes": 1, "progress": 1, "error": None,
                                  "result": {"url": "/video", "bytes": 0}}, {})
 
-    do_GET = do_POST = take
+    do_GET = do_POST = do_DELETE = take
 
 
 class Client(unittest.TestCase):
@@ -109,6 +110,17 @@ class Client(unittest.TestCase):
         ran = self.submit()
         self.assertEqual((ran.returncode, len(self.gateway.asked)), (1, 1), ran.stderr)
         self.assertIn("closed for an hour", ran.stderr)
+
+    def test_a_date_until_which_the_gateway_is_busy_is_waited_for(self):
+        self.gateway.answers = [refusal(503, "unavailable", "closed for an hour", **{"Retry-After": formatdate(time.time() + 3600, usegmt=True)})]
+        ran = self.submit()
+        self.assertEqual((ran.returncode, len(self.gateway.asked)), (1, 1), ran.stderr)
+        at = time.time()
+        self.gateway.answers = [refusal(503, "unavailable", "busy", **{"Retry-After": formatdate(at + 4, usegmt=True)})]
+        ran = self.submit()
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(len(self.gateway.submissions()), 3)
+        self.assertGreaterEqual(time.time(), int(at) + 4)
 
     def formats(self):
         return [job["output"]["format"] for job in self.gateway.submissions()]
@@ -194,6 +206,19 @@ class Client(unittest.TestCase):
         ran = self.submit("--wait", "--output", "new\nline.mp4")
         self.assertIn("is done, its video is", ran.stdout, ran.stderr)
         self.assertNotIn("new\nline", ran.stdout)
+
+    def test_all_jobs_that_exist_are_cancelled_and_the_others_are_named(self):
+        self.gateway.answers = [(200, {"id": "one", "state": "cancelled"}, {}),
+                                refusal(404, "not_found", "there is no such job"),
+                                (200, {"id": "two", "state": "cancelled"}, {}),
+                                refusal(404, "not_found", "there is no such job")]
+        ran = self.navtalk("cancel", "one", "lost", "two", "gone")
+        self.assertEqual(ran.returncode, 4, ran.stderr)
+        self.assertEqual(ran.stdout, "asked to cancel: job one is cancelled\nasked to cancel: job two is cancelled\n")
+        self.assertIn("error: job lost: there is no such job", ran.stderr)
+        self.assertIn("error: 2 of 4 jobs do not exist: lost, gone", ran.stderr)
+        self.assertEqual([(method, path) for method, path, *_ in self.gateway.asked],
+                         [("DELETE", f"/v1/jobs/{name}") for name in ("one", "lost", "two", "gone")])
 
     def test_a_list_longer_than_a_gateway_gives_is_refused_with_the_limit(self):
         ran = self.navtalk("list", "--limit", "1001")

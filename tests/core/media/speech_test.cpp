@@ -10,34 +10,10 @@
 #include "core/speech/spoken_length.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/files/scratch_folder.h"
+#include "tests/core/media/fake_espeak.h"
 
 using namespace navtalk;
 using namespace navtalk::test;
-
-namespace {
-
-// The PATH of this process, put back at the end.
-class Path {
- public:
-  explicit Path(const std::string& value) {
-    if (const char* old = ::getenv("PATH")) old_ = old;
-    ::setenv("PATH", value.c_str(), 1);
-  }
-  ~Path() { ::setenv("PATH", old_.c_str(), 1); }
-  Path(const Path&) = delete;
-  Path& operator=(const Path&) = delete;
-
- private:
-  std::string old_;
-};
-
-// A folder whose espeak-ng is this shell script.
-void put_espeak(const ScratchFolder& folder, const std::string& script) {
-  put(folder / "espeak-ng", "#!/bin/sh\n" + script);
-  std::filesystem::permissions(folder / "espeak-ng", std::filesystem::perms::owner_all);
-}
-
-}  // namespace
 
 TEST_CASE("a sentence is spoken, and the shell sees none of it") {
   const ScratchFolder folder;

@@ -188,3 +188,16 @@ TEST_CASE("a share of nought traces no session, and a URL that is none is refuse
   for (int i = 0; i < 100; ++i) CHECK_FALSE(exporter.takes_next());
   test::expect_error(Code::invalid, {"nonsense"}, [] { TraceExporter wrong({.url = "nonsense"}); });
 }
+
+TEST_CASE("traces that no request can carry are lost, and the process goes on") {
+  Collector collector;
+  TraceOptions options = collector.options();
+  options.authorization = "Bearer sesame\nX-Tenant: 7";
+  TraceExporter exporter(options);
+  exporter.add(some(1));
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  while (exporter.counts().lost == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(1ms);
+  CHECK(exporter.counts().lost == 1);
+  exporter.add(some(1));
+}

@@ -51,7 +51,8 @@ struct ProbedPool {
   static ProberOptions at_once(ProberOptions options) {
     options.who = "test";
     options.host = "here";
-    options.starting_every = options.running_every = options.failed_every = {};
+    options.starting_every = options.running_every = options.failed_every =
+        options.paused_every = {};
     options.record_every = options.look_every = options.grace = {};
     return options;
   }

@@ -105,6 +105,26 @@ TEST_CASE(
   CHECK(world.pool.row(pod).state == State::failed);
 }
 
+TEST_CASE("paused local workers of this host are spoken to, and their answers prove nothing") {
+  ProbedPool world;
+  std::atomic<int> asked = 0;
+  const LoopbackServer asleep([&](Connection& client, const ReceivedRequest&) {
+    ++asked;
+    client.answer(503);
+  });
+  const Gpu gpu = world.put(Source::local, State::paused, asleep.url());
+  world.put(Source::external, State::paused, asleep.url("/a"));
+  Gpu elsewhere = new_gpu(world.pool.identity, Source::local);
+  elsewhere.state = State::paused;
+  elsewhere.host = "elsewhere";
+  elsewhere.url = asleep.url("/b");
+  world.pool.add(elsewhere);
+  world.look(4);
+  CHECK(asked == 4);
+  CHECK(world.pool.row(gpu).state == State::paused);
+  CHECK(world.pool.row(gpu).version == gpu.version);
+}
+
 TEST_CASE("a woken GPU that is ready is learned as a wake") {
   ProbedPool world;
   const Gpu gpu = world.put(Source::local, State::idle);

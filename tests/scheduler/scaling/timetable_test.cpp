@@ -237,6 +237,20 @@ TEST_CASE("an operator's drain outlasts maintenance windows") {
   CHECK(world.pool.row(ours).draining);
 }
 
+TEST_CASE("a GPU that an operator drains within a maintenance window stays drained after it") {
+  TimedPool world;
+  const Gpu gpu = world.local("a");
+  world.windows = {{.name = "w", .window = berlin("0 10 * * *", "0 11 * * *")}};
+  world.wall = monday(10h);
+  world.tick();
+  REQUIRE(world.pool.row(gpu).draining);
+  drain_gpu(*world.pool.store, gpu.id.text, 1min, "operator");
+  world.wall = monday(11h);
+  world.tick();
+  CHECK(world.pool.row(gpu).draining);
+  CHECK(k_drain_notices.read(*world.pool.store).value_or(DrainNotices{}).size() == 1);
+}
+
 TEST_CASE(
     "a GPU that is listed but was never drained, by a crash, is not touched after the window") {
   TimedPool world;

@@ -109,6 +109,32 @@ TEST_CASE("without a cloud the lane counts on lent slots, and not on those of us
   CHECK(counted_on({.max_gpus = 2}) == 1);
 }
 
+TEST_CASE("of the slots that users leave the lane keeps some free from a flood") {
+  LaneWorld world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::local);
+  gpu.state = State::idle;
+  gpu.slots = 16;
+  gpu.url = "http://127.0.0.1:9";
+  world.pool.add(gpu);
+  REQUIRE(
+      world.pool.store->claim({.id = {"job"}, .gateway = "gateway", .lane = Lane::batch}, 10min));
+  for (const char* user : {"a", "b", "c", "d"}) REQUIRE(world.pool.claim(user));
+  for (int i = 0; i < 40; ++i) world.submit(1h);
+  NewJob other = new_job("ada");
+  other.spec.tenant = {"other"};
+  world.jobs.submit(other, k_user, world.jobs.now());
+  BatchLane lane = world.lane({.max_gpus = 100, .reserve = 16, .local_slots = 40});
+  const auto claim = [&] {
+    lane.turn();
+    return world.jobs.claim("w", by_shares(), std::nullopt);
+  };
+  for (const TenantId& tenant : {TenantId{"acme"}, TenantId{"other"}})
+    world.jobs.release(tenant, k_any_work, 100, k_user, world.jobs.now());
+  int claims = 0;
+  while (claim()) ++claims;
+  CHECK(claims == 11);  // one of twelve is kept
+}
+
 TEST_CASE("jobs that may start no GPU want none") {
   LaneWorld world;
   BatchLane lane = world.lane({.max_gpus = 0, .reserve = 1});
@@ -150,6 +176,72 @@ TEST_CASE(
   world.jobs.cancel(job.id, k_user, world.jobs.now());
   world.lane({.max_gpus = 2, .hold = 1h}).turn();
   CHECK(world.wanted() == 1);
+  DemandTracker slow{*world.pool.store, {.create = {10h, 10h, 10h}}};
+  BatchLane slow_lane{{*world.pool.store, world.tenants, world.supply, slow},
+                      {.who = "gateway", .max_gpus = 2, .hold = 0s}};
+  slow_lane.turn();
+  CHECK(world.wanted() == 1);  // for a cold start, while nothing is known of its gaps
+  OfflineDemand known = read_offline_demand(*world.pool.store);
+  known.gap = 1h;
+  write_offline_demand(*world.pool.store, known);
+  world.lane({.max_gpus = 2, .hold = 0s}).turn();
+  CHECK(world.wanted() == 0);
+}
+
+TEST_CASE("what the lane remembers is kept for the next process") {
+  LaneWorld world;
+  const OfflineDemand demand{.slots = 3,
+                             .said_at = world.jobs.now(),
+                             .worked_at = world.jobs.now() - 5s,
+                             .needed = 2.5,
+                             .sampled_at = world.jobs.now() - 7s,
+                             .gap = 90s};
+  write_offline_demand(*world.pool.store, demand);
+  CHECK(read_offline_demand(*world.pool.store) == demand);
+  world.pool.store->set_setting("offline.demand", R"({"slots": 2, "said_us": 1, "worked_us": 2})");
+  CHECK(read_offline_demand(*world.pool.store).slots == 2);
+  CHECK(read_offline_demand(*world.pool.store).needed == 0);
+}
+
+TEST_CASE("a lane wants no GPU while the slots that users leave in reserve take its jobs") {
+  LaneWorld world;
+  Gpu gpu = new_gpu(world.pool.identity, Source::local);
+  gpu.state = State::idle;
+  gpu.slots = 2;
+  gpu.url = "http://127.0.0.1:9";
+  world.pool.add(gpu);
+  BatchLane lane = world.lane({.max_gpus = 4, .reserve = 2});
+  world.submit();
   lane.turn();
   CHECK(world.wanted() == 0);
+  CHECK(world.gpus() == 1);
+  SECTION("and one where users have them") {
+    REQUIRE(world.pool.claim("a"));
+    REQUIRE(world.pool.claim("b"));
+    lane.turn();
+    CHECK(world.wanted() == 1);
+    CHECK(world.gpus() == 2);
+  }
+  SECTION("and one for each job beyond the reserve, which the scaler would end") {
+    BatchLane without = world.lane({.max_gpus = 4});
+    without.turn();
+    CHECK(world.wanted() == 1);
+    CHECK(world.gpus() == 1);
+  }
+}
+
+TEST_CASE("the lane says which slots promises may count on") {
+  LaneWorld world;
+  BatchLane lane = world.lane({.max_gpus = 4});
+  const auto supply = [&] { return world.tenants.division().supply; };
+  lane.turn();
+  CHECK(supply().ready == 0);
+  CHECK(supply().most == 4);
+  CHECK(supply().cold_start > 0s);
+  world.submit();
+  lane.turn();
+  lane.turn();
+  CHECK(supply().starting == 1);
+  const Gpu gpu = world.pool.store->view().gpus.front();
+  CHECK(supply().next_at == gpu.since + supply().cold_start);
 }

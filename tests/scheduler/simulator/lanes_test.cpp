@@ -1,4 +1,5 @@
 // Users and jobs on the same simulated slots: who waits for whom.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "scheduler/jobs/lanes/lent_slots.h"
@@ -146,4 +147,55 @@ TEST_CASE("GPUs end when their work is done, and start again with the next work"
   const JobSimulatorResult result = simulate(jobs, JobPolicy::shares, options);
   CHECK(result.starts == 2);
   CHECK(result.gpu_hours < 0.3);
+}
+
+TEST_CASE(
+    "a flood moves nobody's wait where slots suffice, and has all slots when nobody else comes") {
+  JobTrace jobs;
+  for (int i = 0; i < 60; ++i) jobs.push_back(job(i * 2min, "other", 1min));
+  for (int i = 0; i < 900; ++i) jobs.push_back(job(5s, "flood", 10min));
+  std::ranges::stable_sort(jobs, {}, &TracedJob::submitted);
+  JobSimulatorOptions options = exact(16, {});
+  options.flooder = "flood";
+  const JobSimulatorResult kept = simulate(jobs, JobPolicy::shares, options);
+  CHECK(kept.others.p99_wait_s <= 1);
+  // On 14 slots until ten minutes after the last job of the other, and then on 16.
+  const double alone_s = 59 * 120 + 600, work_s = 900 * 600;
+  const double least_s = alone_s + (work_s - 14 * alone_s) / 16;
+  CHECK(finish_s(kept, "flood") > least_s - 120);
+  CHECK(finish_s(kept, "flood") < least_s + 720);
+  options.headroom = false;
+  CHECK(simulate(jobs, JobPolicy::shares, options).others.p99_wait_s >= 2);
+}
+
+TEST_CASE("the lane's GPUs are busy for less than four fifths of their time, and promises hold") {
+  JobTraceOptions load{.hours = 8};
+  for (const double batch_jobs : {1.0, 10.0}) {
+    CAPTURE(batch_jobs);
+    load.batch_jobs = batch_jobs;
+    for (const double arriving : {1.0, 6.0}) {
+      CAPTURE(arriving);
+      load.arriving = arriving;
+      const JobTrace jobs = generate(load);
+      const JobSimulatorResult result =
+          simulate(jobs, JobPolicy::shares, {.gpus = 0, .max_gpus = 20, .rate = 1});
+      CHECK(result.utilisation < 0.8);
+      CHECK(result.utilisation > 0.5);
+      CHECK(result.kept_first >= 0.9);
+      CHECK(result.slipped == 0);
+    }
+  }
+}
+
+TEST_CASE("GPUs that the next batch will want are not ended between two batches") {
+  JobSimulatorOptions options = exact(0, {});
+  options.max_gpus = 8;
+  options.lead_sigma = 0;
+  JobTrace jobs;
+  for (int batch = 0; batch < 20; ++batch) {
+    for (int i = 0; i < 8; ++i) jobs.push_back(job(batch * 5min, "one", 3min));
+  }
+  const JobSimulatorResult result = simulate(jobs, JobPolicy::shares, options);
+  CHECK(result.starts < 50);
+  CHECK(result.most_started == 8);
 }

@@ -41,6 +41,24 @@ TEST_CASE("a GPU that an operator drains tells its sessions, and ends them after
   CHECK(eventually([&] { return pool.store().leases().empty(); }));
 }
 
+TEST_CASE("a client that was away hears that the drain of its GPU was undone") {
+  const Script script(k_media);
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker(2);
+  Received received, others;
+  MediaClient first(pool, received), other(pool, others);
+  drain_gpu(pool.store(), gpu.id.text, 300s, k_who);
+  REQUIRE(first.until_text("session.draining"));
+  const std::string token = first.token();
+  first.socket().vanish();
+  REQUIRE(eventually(
+      [&] { return pool.asked_of(gpu).at("frames").value("output.pause", std::size_t{0}) == 1; }));
+  undrain_gpu(pool.store(), gpu.id.text, k_who);
+  REQUIRE(other.until_text("session.undrained"));  // the gateway has told all of them
+  MediaClient second(pool, received, start_with(token));
+  CHECK(second.until_text("session.undrained"));
+}
+
 TEST_CASE("a drain that is undone, or that no operator began, ends no session") {
   const Script script(k_media);
   GatewayPool pool;
@@ -52,6 +70,7 @@ TEST_CASE("a drain that is undone, or that no operator began, ends no session") 
     drain_gpu(pool.store(), gpu.id.text, 5s, k_who);
     REQUIRE(client.until_text("session.draining"));
     undrain_gpu(pool.store(), gpu.id.text, k_who);
+    REQUIRE(client.until_text("session.undrained"));
   } else {
     const Gpu row = *pool.store().find(gpu.id);
     REQUIRE(pool.store().change({.id = row.id, .version = row.version, .draining = true},

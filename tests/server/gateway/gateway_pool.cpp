@@ -17,7 +17,7 @@ Script::~Script() { ::unsetenv("NAVTALK_FAKE_WORKER"); }
 
 GatewayPool::GatewayPool(AllocatorOptions allocation, server::GatewayOptions gateway,
                          const std::optional<NewKey>& first_key) {
-  const auto backend = StoreBackend::open("sqlite:" + (folder_ / "pool.db").native());
+  const auto backend = StoreBackend::open(store_url());
   store_ = std::make_unique<SqlPoolStore>(backend);
   keys_.emplace(backend);
   identity_ = pool_identity(*store_, "navtalk", "test");

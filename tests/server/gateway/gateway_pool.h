@@ -63,6 +63,7 @@ class GatewayPool {
   const std::string& first_key() const { return text_of_first_key_; }
   server::Gateway& gateway() { return *gateway_; }
   PoolStore& store() { return *store_; }
+  std::string store_url() const { return "sqlite:" + (folder_ / "pool.db").native(); }
   State state_of(const Gpu& gpu) { return store_->find(gpu.id)->state; }
   std::string last_error_of(const Gpu& gpu) { return store_->find(gpu.id)->last_error; }
   // The gateway's calls of the store fail from now on, or no longer.

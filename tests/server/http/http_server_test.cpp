@@ -113,6 +113,26 @@ TEST_CASE("a path without a route, or a wrong method, is refused in JSON") {
   CHECK(ask("GET", serving.url() + "/socket").status == 426);
 }
 
+TEST_CASE("a WebSocket of another version, or without a key, is refused in JSON") {
+  const auto [headers, status] = GENERATE(table<std::string, std::string>(
+      {{"Sec-WebSocket-Version: 8", "426"},
+       {"Sec-WebSocket-Version: 14", "426"},
+       {"", "426"},
+       {"Sec-WebSocket-Version: 13", "400"},
+       {"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key:", "400"}}));
+  const std::string key =
+      status == "400" ? std::string() : "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  const Serving serving;
+  RawClient client(serving.url());
+  client.send("GET /socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n" + key + headers +
+              (headers.empty() ? "" : "\r\n") + "Upgrade: websocket\r\n\r\n");
+  const std::string answer = client.receive_until("}}");
+  CHECK_THAT(answer, Catch::StartsWith("HTTP/1.1 " + status + " "));
+  CHECK_THAT(answer, Catch::Contains(R"({"error":{"code":"usage","message":)"));
+  const bool told = answer.find("\r\nSec-WebSocket-Version: 13\r\n") != std::string::npos;
+  CHECK(told == (status == "426"));
+}
+
 TEST_CASE("HEAD is answered as GET, without the body") {
   const Serving serving;
   const std::string get = ask("GET", serving.url() + "/things/a/parts/7").text;

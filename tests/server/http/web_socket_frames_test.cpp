@@ -1,6 +1,8 @@
 // Frames on their way out of a WebSocket, and whom it counts as gone.
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <catch2/catch.hpp>
@@ -128,6 +130,35 @@ TEST_CASE("a client that closes while much is unsent is answered before the conn
   client.send(k_masked_close);
   const std::string last = client.receive_all();
   CHECK(last.ends_with(k_close));
+}
+
+// Together more than the system keeps for a peer that does not read, and fewer than the frames that may wait.
+TEST_CASE("large frames that nobody takes are not read, and none of them is lost") {
+  constexpr int k_large_frames = 30;
+  std::atomic<int> read = 0, taken = 0;
+  std::atomic<bool> takes = false;
+  const SocketServer server({}, [&](WebSocket& socket) -> asio::awaitable<void> {
+    socket.on_activity([&] { ++read; });
+    asio::steady_timer pause(co_await asio::this_coro::executor);
+    while (!takes) {
+      pause.expires_after(10ms);
+      co_await pause.async_wait(asio::use_awaitable);
+    }
+    while (const auto frame = co_await socket.receive()) {
+      if (frame->bytes == std::string(1 << 20, static_cast<char>(taken))) ++taken;
+    }
+  });
+  SocketClient client(server.url(), "/");
+  std::jthread sender([&] {
+    for (int i = 0; i < k_large_frames; ++i)
+      client.send_binary(std::string(1 << 20, static_cast<char>(i)));
+  });
+  REQUIRE(eventually([&] { return read > 0; }));
+  // A second frame would have come by then.
+  for (int turns = 0; turns < 100 && read == 1; ++turns) std::this_thread::sleep_for(20ms);
+  CHECK(read == 1);
+  takes = true;
+  CHECK(eventually([&] { return taken == k_large_frames; }));
 }
 
 TEST_CASE("a picture is one frame on the wire") {

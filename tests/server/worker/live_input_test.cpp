@@ -32,6 +32,7 @@ class PlayedInput {
     CHECK(over_);
   }
   LiveInput& input() { return *input_; }
+  NetsScript& script() { return script_; }
   // Until so many samples were played, or none for that time; returns what was played.
   std::vector<std::int16_t> play(std::size_t samples, Playout::Clock::duration patience = 20s) {
     std::vector<std::int16_t> all;
@@ -86,12 +87,37 @@ TEST_CASE("a text of more than two minutes is played whole, and what comes behin
   CHECK(played.counters.overflows == 0);
 }
 
-TEST_CASE("a text of more than ten minutes is refused, and what comes behind it is played") {
+TEST_CASE("of a text of more than ten minutes the first ten are played, and what comes behind it") {
   PlayedInput played;
-  played.input().say({.text = std::string(9'601, 'x'), .voice = "slow"});
+  played.input().say({.text = std::string(9'602, 'x'), .voice = "slow"});
   played.input().hear(bytes_of(std::vector<std::int16_t>(800, std::int16_t{7})));
-  CHECK(played.play(800) == std::vector<std::int16_t>(800, std::int16_t{7}));
+  std::vector<std::int16_t> expected(9'600'000, std::int16_t{1234});
+  expected.insert(expected.end(), 800, std::int16_t{7});
+  const bool first_ten = played.play(expected.size()) == expected;
+  CHECK(first_ten);
   CHECK(played.counters.overflows == 1);
+}
+
+TEST_CASE("a text is played while the rest of it is being made") {
+  PlayedInput played;
+  played.input().say({.text = std::string(250, 'x'), .voice = "paused"});
+  played.input().hear(bytes_of(std::vector<std::int16_t>(800, std::int16_t{7})));
+  CHECK(played.play(16'000) == std::vector<std::int16_t>(16'000, std::int16_t{1234}));
+  played.script().goes_on.release(2);
+  std::vector<std::int16_t> rest(9'000, std::int16_t{1234});
+  rest.insert(rest.end(), 800, std::int16_t{7});
+  CHECK(played.play(rest.size()) == rest);
+}
+
+TEST_CASE("an interruption ends a text that is still being made, and the next one is spoken") {
+  PlayedInput played;
+  played.input().say({.text = std::string(250, 'x'), .voice = "paused"});
+  CHECK(played.play(16'000).size() == 16'000);
+  played.input().interrupt();
+  played.input().say({.text = "hello"});
+  played.script().goes_on.release(2);
+  CHECK(played.play(500) == std::vector<std::int16_t>(500, std::int16_t{1234}));
+  CHECK(played.play(1, 300ms).empty());
 }
 
 TEST_CASE("an interruption forgets what waits of a long text") {

@@ -32,8 +32,9 @@ struct NetsScript {
   std::atomic<bool> overtaken = false;  // every second picture takes longer than the next one
   std::atomic<std::chrono::milliseconds> stands_still{};  // once, all of the worker's I/O
   std::atomic<std::thread::id> spoke_on{};                // codes no pictures
-  std::atomic<int> held_width = 0;  // pictures that wide are coded when this changes
-  std::atomic<int> held = 0;        // that wait for it, or waited
+  std::atomic<int> held_width = 0;       // pictures that wide are coded when this changes
+  std::atomic<int> held = 0;             // that wait for it, or waited
+  std::counting_semaphore<> goes_on{0};  // the voice "paused", with its next second
   std::atomic<int> wrong = 0;
 };
 
@@ -123,15 +124,20 @@ class ScriptedAvatar : public LiveAvatar {
     return coded;
   }
   // A hundred samples a letter; a thousand of the voice "slow".
-  std::vector<std::int16_t> speak(const std::string& text, const std::string& voice, int rate_hz,
-                                  const std::stop_token& stop) override {
+  // A second at a time. The voice "paused" waits after each.
+  void speak(const std::string& text, const std::string& voice, int rate_hz, const TakeSound& take,
+             const std::stop_token& stop) override {
     script_.spoke_on = std::this_thread::get_id();
     while (voice == "endless" && !stop.stop_requested()) std::this_thread::sleep_for(5ms);
     if (voice == "nobody") throw Error(Code::not_found, "/usr/share has no such voice");
     if (voice == "broken") throw Error(Code::failed, "/usr/bin has a broken synthesiser");
     if (rate_hz != 16000) ++script_.wrong;
-    return std::vector<std::int16_t>((voice == "slow" ? 1000 : 100) * text.size(),
-                                     std::int16_t{1234});
+    std::size_t rest = (voice == "slow" ? 1000 : 100) * text.size();
+    for (std::size_t part = 0; rest > 0; rest -= part) {
+      part = std::min<std::size_t>(rest, 16'000);
+      if (!take(std::vector<std::int16_t>(part, std::int16_t{1234}))) return;
+      if (voice == "paused") script_.goes_on.acquire();
+    }
   }
 
  private:

@@ -239,6 +239,22 @@ TEST_CASE(
   CHECK(ask("POST", worker.url() + "/v1/drain", R"({"notice_s": "soon"})", k_json).status == 400);
 }
 
+TEST_CASE("a drain that is undone is told to the sessions that it was told to, once") {
+  EngineScript script;
+  Running worker(script, {.slots = 2});
+  REQUIRE(worker.becomes("idle"));
+  SocketClient client(worker.url(), session("a", 1));
+  client.send(R"({"type":"session.start"})");
+  CHECK(client.receive_json().at("type") == "session.ready");
+  REQUIRE(ask("POST", worker.url() + "/v1/drain", R"({"notice_s": 300})", k_json).status == 202);
+  CHECK(client.receive_json().at("type") == "session.draining");
+  for (int times = 0; times < 2; ++times)
+    REQUIRE(ask("POST", worker.url() + "/v1/wake").status == 200);
+  CHECK(client.receive_json() == nlohmann::json({{"type", "session.undrained"}}));
+  client.send(R"({"type":"nonsense"})");  // the next frame is its answer
+  CHECK(client.receive_json().at("code") == "usage");
+}
+
 TEST_CASE("prepare loads an avatar, or answers 404") {
   EngineScript script;
   Running worker(script);

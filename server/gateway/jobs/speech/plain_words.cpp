@@ -1,62 +1,79 @@
 #include "server/gateway/jobs/speech/plain_words.h"
 
-#include <algorithm>
-#include <array>
+#include <unicode/bytestream.h>
+#include <unicode/normalizer2.h>
+#include <unicode/uchar.h>
 
+#include <algorithm>
+
+#include "core/base/error.h"
 #include "core/speech/markup.h"
 #include "core/text/characters.h"
 
 namespace navtalk::server {
 namespace {
 
-using Range = std::array<char32_t, 2>;
-
-// Format characters, variation selectors, fillers and tags of Unicode, which have no width.
-constexpr Range k_unseen[] = {
-    {0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},   {0x115F, 0x1160}, {0x17B4, 0x17B5},
-    {0x180B, 0x180F}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164},
-    {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE0FFF}};
-constexpr Range k_spaces[] = {{0x80, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
-                              {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
-                              {0x3000, 0x3000}};
-
-bool is_in(const auto& ranges, char32_t character) {
-  return std::ranges::any_of(ranges, [character](const Range& range) {
-    return character >= range[0] && character <= range[1];
-  });
-}
-
-char32_t folded(char32_t character) {
-  constexpr char32_t k_first_wide = 0xFF01, k_last_wide = 0xFF5E, k_first = '!';
-  if (character >= k_first_wide && character <= k_last_wide) character -= k_first_wide - k_first;
-  return character >= 'A' && character <= 'Z' ? character - 'A' + 'a' : character;
-}
-
 // U+0000: a stray byte, which belongs to a word as a letter does.
-bool is_word(char32_t character) {
-  if (character >= 0x80) return !is_in(k_spaces, character);
-  return character == 0 || (character >= '0' && character <= '9') ||
-         (character >= 'a' && character <= 'z');
+bool is_stray(std::string_view text) { return take_character(text) == 0; }
+
+// Takes what is UTF-8 off the front of a text.
+std::string_view take_valid(std::string_view& text) {
+  const std::string_view all = text;
+  while (!text.empty() && !is_stray(text)) take_character(text);
+  return all.substr(0, all.size() - text.size());
 }
+
+// Without differences of case, of width and of how a character is composed, and without what is to be ignored.
+std::string folded(std::string_view text) {
+  UErrorCode error = U_ZERO_ERROR;
+  const icu::Normalizer2* const fold = icu::Normalizer2::getNFKCCasefoldInstance(error);
+  std::string into;
+  icu::StringByteSink<std::string> sink(&into);
+  if (U_SUCCESS(error))
+    fold->normalizeUTF8(0, {text.data(), static_cast<int32_t>(text.size())}, sink, nullptr, error);
+  if (U_FAILURE(error))
+    throw Error(Code::failed, std::string("the text cannot be compared: ") + u_errorName(error));
+  return into;
+}
+
+class Words {
+ public:
+  void add(std::string_view letters) {
+    if (apart_ && !words_.empty()) words_ += ' ';
+    apart_ = false;
+    words_ += letters;
+  }
+  void add(char32_t character) {
+    const auto code = static_cast<UChar32>(character);
+    const std::uint32_t kind = U_GET_GC_MASK(code);
+    if ((kind & U_GC_CF_MASK) != 0) return;        // nobody sees it
+    const bool sign = (kind & U_GC_SO_MASK) != 0;  // a word of its own, such as an emoji
+    const bool letter = (kind & (U_GC_L_MASK | U_GC_M_MASK | U_GC_N_MASK)) != 0;
+    if (!letter) apart_ = true;
+    if (letter || sign) add(utf8_of(character));
+    if (sign) apart_ = true;
+  }
+  std::string take() { return std::move(words_); }
+
+ private:
+  std::string words_{};
+  bool apart_ = false;
+};
 
 }  // namespace
 
 std::string plain_words(std::string_view text) {
-  std::string words;
-  bool apart = false;
+  Words words;
   while (!text.empty()) {
-    const char stray = text.front();
-    const char32_t character = folded(take_character(text));
-    if (is_in(k_unseen, character)) continue;
-    if (!is_word(character)) {
-      apart = !words.empty();
+    if (is_stray(text)) {
+      words.add(text.substr(0, 1));
+      text.remove_prefix(1);
       continue;
     }
-    if (apart) words += ' ';
-    apart = false;
-    words += character == 0 ? std::string{stray} : utf8_of(character);
+    const std::string plain = folded(take_valid(text));
+    for (std::string_view left = plain; !left.empty();) words.add(take_character(left));
   }
-  return words;
+  return words.take();
 }
 
 std::vector<std::string> heard_words(std::string_view text) {

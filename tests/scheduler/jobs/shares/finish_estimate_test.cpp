@@ -61,6 +61,62 @@ TEST_CASE("more ahead, less share, a slower GPU, a cold start and broken promise
   CHECK(p90_of(other) > usual);
 }
 
+TEST_CASE("a job waits for a cold start where no GPU is there, and none where a slot is free") {
+  FinishQuestion question{.work = VideoMinutes(1min), .share = 10, .rate = 1};
+  question.lane = {.speed = 20};
+  const Duration usual = p90_of(question);
+  question.lane.supply = {.most = 20, .cold_start = 150s};
+  question.lane.next = 150s;
+  CHECK(p90_of(question) == usual + 150s);
+  question.lane.supply.starting = 1;
+  question.lane.next = 40s;  // of a start
+  CHECK(p90_of(question) == usual + 40s);
+  question.lane.supply = {.ready = 1, .most = 20, .cold_start = 150s};
+  question.lane.next = 150s;
+  CHECK(p90_of(question) == usual);
+  question.lane.supply = {.cold_start = 150s};  // may have none: nothing is known of it
+  CHECK(p90_of(question) == usual);
+  question.lane.rendering = VideoMinutes(6min);
+  question.lane.rendering_jobs = 2;
+  const Duration beside_others = p90_of(question);
+  question.lane.supply = {.ready = 3, .starting = 1, .most = 20, .cold_start = 150s};
+  CHECK(p90_of(question) == beside_others);
+  question.lane.supply.ready = 2;
+  CHECK(p90_of(question) > beside_others);
+}
+
+TEST_CASE("a job behind others waits for the GPUs that are there, or for those that work starts") {
+  FinishQuestion question{.work = VideoMinutes(1min), .bucket = 1000, .share = 1, .rate = 1};
+  question.lane = {.speed = 20, .rendering = VideoMinutes(1min), .rendering_jobs = 1};
+  question.lane.supply = {.ready = 1, .most = 20, .cold_start = 150s};
+  question.lane.next = 150s;
+  // The GPU that is there is free earlier.
+  CHECK(estimate_finish(question)->expected == 2min);
+  // Two cold starts of work start none.
+  question.ahead = VideoMinutes(3min);
+  question.jobs_ahead = 3;
+  CHECK(estimate_finish(question)->expected == 5min);
+  // More start some, which finish it within ten minutes.
+  question.ahead = VideoMinutes(40min);
+  question.jobs_ahead = 40;
+  const Duration grown = estimate_finish(question)->expected;
+  CHECK(grown > 150s + 40min / 20 + 1min);
+  CHECK(grown < 12min);
+  // The lane that may have no more renders all with one.
+  question.lane.supply.most = 1;
+  CHECK(estimate_finish(question)->expected < grown);  // as fast as the division counts on
+}
+
+TEST_CASE("a cold start passes while a job waits for its share") {
+  FinishQuestion question = k_typical;  // released in 20 minutes
+  const Duration usual = p90_of(question);
+  question.lane = {.speed = 10};
+  question.lane.supply = {.most = 20, .cold_start = 150s};
+  question.lane.next = 150s;
+  CHECK(p90_of(question) >= usual);
+  CHECK(p90_of(question) < usual + 150s);
+}
+
 TEST_CASE("a released job waits for no share") {
   FinishQuestion question = k_typical;
   question.share = 0;

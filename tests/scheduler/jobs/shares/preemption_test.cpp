@@ -34,12 +34,12 @@ class Lane {
           {.job = ++jobs_, .tenant = next, .since = k_now - ago, .left = k_hour, .placed = k_hour});
     }
   }
-  std::vector<Preemption> decide(const PreemptionRules& rules = {}) {
+  std::vector<Preemption> decide(const PreemptionRules& rules = {}, const SlotNeed& need = {}) {
     for (std::size_t i = 0; i < tenants.size(); ++i) {
       tenants[i].first.reset();
       if (tenants[i].use.waiting > 0) tenants[i].first = candidate(i);
     }
-    return preemptions(tenants, runs, times, k_now, rules);
+    return preemptions(tenants, runs, times, k_now, rules, need);
   }
   void end(std::size_t run) {
     SlotTenant& one = tenants[runs[run].tenant];
@@ -259,4 +259,24 @@ TEST_CASE("what gives way does not come back: all end near their share") {
     for (std::size_t i = 0; i < part.size(); ++i)
       CHECK(static_cast<double>(lane.tenants[i].use.running) > part[i] - 2);
   }
+}
+
+TEST_CASE(
+    "as many of a flood's jobs give way as slots are to be kept free, without anybody who waits") {
+  Lane lane = flooded(4);
+  lane.runs[1].since = k_now - 4s;
+  lane.runs[2].left = VideoMinutes(19s);
+  CHECK(lane.decide({}, {.lacks_slot = false}).empty());
+  CHECK(lane.decide({}, {.lacks_slot = false, .room = 1}) ==
+        std::vector<Preemption>{{.runs = {0, 3}, .count = 1}});
+  CHECK(lane.decide({}, {.lacks_slot = false, .room = 3}) ==
+        std::vector<Preemption>{{.runs = {0, 3}, .count = 2}});
+  CHECK(lane.decide({}, {.lacks_slot = false, .room = 1, .flood = 1}).empty());  // it runs none
+}
+
+TEST_CASE("who gives way to a job that waits leaves no slot free, so that one more does") {
+  Lane lane = flooded(4);
+  lane.add(1, 1);
+  CHECK(lane.decide({}, {.room = 1}) ==
+        std::vector<Preemption>{{.runs = {0, 1, 2, 3}, .count = 2}});
 }

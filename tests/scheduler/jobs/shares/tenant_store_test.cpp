@@ -282,7 +282,7 @@ STORE_TEST("a tenant whose jobs all wait for their next try is passed over") {
   JobStore jobs = open_jobs(place, {.first_delay = 1h});
   release_for(jobs, "a", 1, 1min);
   jobs.yield_for_later(lease_of(jobs.claim("w", by_shares(), std::nullopt).value()), "full",
-                       jobs.now());
+                       jobs.now(), 1h);
   CHECK_FALSE(jobs.claim("w", by_shares(), std::nullopt));
   release_for(jobs, "b", 1, 1min);
   CHECK(jobs.claim("w", by_shares(), std::nullopt).value().spec.tenant.text == "b");
@@ -342,7 +342,7 @@ STORE_TEST("a job that waits for its next try does not count as one that wants a
   const auto claim = [&] { return jobs.claim("w", by_shares(), jobs.now()).value(); };
   for (const char* const failing : {"x", "y"}) {
     release_for(jobs, failing, 1, 60min);
-    jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now());
+    jobs.yield_for_later(lease_of(claim()), "the gateway's disk is full", jobs.now(), 5s);
   }
   release_for(jobs, "flood", 5, 60min);
   std::vector<JobId> flood;
@@ -350,7 +350,7 @@ STORE_TEST("a job that waits for its next try does not count as one that wants a
   release_for(jobs, "b", 2, 60min);
   REQUIRE(claim().spec.tenant.text == "b");
   // Each of two has two of four slots. Each of four would have one.
-  CHECK(tenants.preemptions("w", {.least_run = {}}) ==
+  CHECK(tenants.preemptions("w", true, {.least_run = {}}) ==
         std::vector<JobPreemption>{{.jobs = flood, .count = 1}});
 }
 
@@ -373,7 +373,7 @@ STORE_TEST("where a job of one gateway gives way, no other one does for the same
   const auto asked = [&] {
     std::size_t runs = 0;
     for (const char* gateway : {"one", "other"})
-      for (const JobPreemption& one : tenants.preemptions(gateway, {.least_run = {}}))
+      for (const JobPreemption& one : tenants.preemptions(gateway, true, {.least_run = {}}))
         runs += one.count;
     return runs;
   };
@@ -403,7 +403,8 @@ STORE_TEST("a slot whose lease has run out makes no room for another tenant's jo
   REQUIRE(pool->claim({.id = {"dead"}, .gateway = "dead", .lane = Lane::batch}, 1us));
   REQUIRE(pool->leases().size() == 4);
   std::size_t asked = 0;
-  for (const JobPreemption& one : tenants.preemptions("w", {.least_run = {}})) asked += one.count;
+  for (const JobPreemption& one : tenants.preemptions("w", true, {.least_run = {}}))
+    asked += one.count;
   CHECK(asked == 1);
 }
 
@@ -426,7 +427,7 @@ STORE_TEST("what a tenant has had of the slots is kept, and counts where jobs gi
   const double slots = open_tenants(place).division().line_of({"flood"}, {}).history.slots;
   CHECK(slots == Approx(2 * (1 - std::exp(-1))));
   add("b", 2);
-  CHECK(tenants.preemptions("w", {.least_run = {}}) ==
+  CHECK(tenants.preemptions("w", true, {.least_run = {}}) ==
         std::vector<JobPreemption>{{.jobs = flood, .count = 1}});
 }
 
@@ -450,14 +451,14 @@ STORE_TEST("a flood's jobs give way, of the worker that has the most of them") {
   std::vector<Job> running;
   for (const char* const worker : {"w", "v", "w"})
     running.push_back(jobs.claim(worker, by_shares(), jobs.now()).value());
-  CHECK(tenants.preemptions("w", at_once).empty());
+  CHECK(tenants.preemptions("w", true, at_once).empty());
   const std::vector<Job> other = submit_for(jobs, "b", 1, 60min);
-  CHECK(tenants.preemptions("w", at_once).empty());  // it is not released
+  CHECK(tenants.preemptions("w", true, at_once).empty());  // it is not released
   jobs.release({"b"}, k_any_work, 1000, k_user, jobs.now());
   CHECK(tenants.preemptions("w").empty());  // they were claimed just now
-  const std::vector<JobPreemption> wanted = tenants.preemptions("w", at_once);
+  const std::vector<JobPreemption> wanted = tenants.preemptions("w", true, at_once);
   CHECK(wanted == std::vector<JobPreemption>{{.jobs = {running[0].id, running[2].id}, .count = 1}});
-  CHECK(tenants.preemptions("v", at_once).empty());
+  CHECK(tenants.preemptions("v", true, at_once).empty());
   jobs.finish_segment(lease_of(running[2]), {.work = VideoMinutes(1min), .result = "{}"},
                       jobs.now());
   jobs.yield(lease_of(running[2]), "another tenant's job is next", jobs.now());

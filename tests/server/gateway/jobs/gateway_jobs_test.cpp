@@ -208,6 +208,32 @@ TEST_CASE("a text that the moderation has rewritten is judged and counted as any
   CHECK_THAT(foul.text, Catch::Contains("blocked_words"));
 }
 
+TEST_CASE("a job that waits has a place, and a running one no error of an earlier try") {
+  GatewayOptions options;
+  options.jobs = JobOptions{};
+  GatewayPool pool({}, options);  // without a worker, and so without a rate
+  const Got made =
+      pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  REQUIRE(made.status == 202);
+  CHECK(made.body.at("eta_s").is_null());
+  CHECK(made.body.at("position") == 1);
+  JobStore jobs(StoreBackend::open(pool.store_url()), {.first_delay = 1h});
+  const JobId id{made.body.at("id").get<std::string>()};
+  const auto shown = [&] { return pool.operate("GET", "/v1/jobs/" + id.text).body; };
+  const auto claim = [&](TimePoint now) {
+    const auto job = jobs.claim("elsewhere", by_priority, now);
+    REQUIRE(job);
+    return JobLease{.job = job->id, .epoch = job->epoch};
+  };
+  jobs.release(jobs.find(id)->spec.tenant, VideoMinutes(1h), 1, {"test", "now"}, jobs.now());
+  jobs.fail(claim(jobs.now()), "the worker is gone", jobs.now());
+  CHECK(shown().at("error") == "the worker is gone");
+  CHECK(shown().at("position").is_null());
+  claim(jobs.now() + 2h);
+  CHECK(shown().at("state") == "running");
+  CHECK(shown().at("error").is_null());
+}
+
 TEST_CASE("a gateway holds what it has yet to deliver for as long as one exchange may take") {
   constexpr Duration k_long = 1h;
   const TemporaryDirectory folder;

@@ -34,6 +34,19 @@ TEST_CASE("what a gateway lacks says nothing about a worker that calls every job
   CHECK(gateway.claims(third) == 0);  // it rests after two
 }
 
+TEST_CASE("a worker that tells of a length which no video has costs the job a try") {
+  const std::string length = GENERATE("1e300", "-1", "\"long\"");
+  INFO(length);
+  const WorkerScript measure = [length](WebSocket& gateway) -> asio::awaitable<void> {
+    co_await tell(gateway, R"({"type":"job.measured","duration_s":)" + length + "}");
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = measure, .rules = {.most_attempts = 1}});
+  const Job job = gateway.add("a");
+  gateway.release();
+  CHECK(gateway.state(job, JobState::dead) == JobState::dead);
+}
+
 TEST_CASE("a job that waits for a GPU's memory has lost no try") {
   const WorkerScript full = [](WebSocket& gateway) {
     return tell(gateway, R"({"type":"job.failed","code":"memory","message":"full"})");
@@ -306,6 +319,36 @@ TEST_CASE("a job of a tenant that has more than its share gives way at the end o
   }
 }
 
+TEST_CASE("while a tenant floods a slot is kept free for the others, and until it no longer does") {
+  std::atomic<bool> over = false;
+  const WorkerScript script = [&](WebSocket& gateway) -> asio::awaitable<void> {
+    for (int i = 0; !over; ++i) {
+      co_await send_part(gateway, i);
+      const auto recorded = co_await gateway.receive();
+      if (!recorded) co_return;
+      co_await rest(10ms);
+    }
+    co_await send_result(gateway);
+  };
+  Dispatching gateway({.script = script, .order = by_shares(), .slots = 8});
+  std::vector<Job> all;
+  for (int i = 0; i < 28; ++i) all.push_back(gateway.add("a"));
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.told() == 8; }));
+  const auto running = [&](const std::string& tenant) {
+    return gateway.jobs.totals({tenant})[JobState::running].jobs;
+  };
+  for (const int others : {1, 2}) {
+    CAPTURE(others);
+    all.push_back(gateway.add("x", "", 0, "other"));
+    gateway.release("other");
+    CHECK(gateway.eventually(
+        [&] { return running("other") == others && running("acme") == 7 - others; }));
+  }
+  over = true;
+  for (const Job& job : all) CHECK(gateway.state(job, JobState::done) == JobState::done);
+}
+
 TEST_CASE("a worker that has missed a heartbeat gets no other job of any gateway") {
   std::atomic<bool> goes_on = false;
   const WorkerScript pauses = [&](WebSocket& gateway) -> asio::awaitable<void> {
@@ -416,7 +459,8 @@ TEST_CASE("what a gateway's disk does not take waits for room, and costs neither
 }
 
 TEST_CASE("after what its disk did not take a gateway begins nothing for a while") {
-  Dispatching gateway({.rules = {.first_delay = 1h}, .times = {.first_pause = 30s}});
+  Dispatching gateway(
+      {.rules = {.first_delay = 1h, .longest_delay = 1h}, .times = {.first_pause = 30s}});
   const Job job = gateway.add("a", "", 1), other = gateway.add("b");
   fs::create_directories(gateway.folder(job).parent_path());
   std::ofstream(gateway.folder(job)) << "in the way";

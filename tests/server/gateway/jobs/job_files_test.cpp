@@ -16,7 +16,7 @@
 
 #include "core/base/id.h"
 #include "core/base/unique_fd.h"
-#include "server/gateway/jobs/own_fault.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 #include "tests/fakes/loopback_server.h"
 #include "tests/temporary_directory.h"
 

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/base/unique_fd.h"
-#include "server/gateway/jobs/own_fault.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;

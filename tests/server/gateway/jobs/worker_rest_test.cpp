@@ -1,4 +1,4 @@
-#include "server/gateway/jobs/worker_rest.h"
+#include "server/gateway/jobs/faults/worker_rest.h"
 
 #include <catch2/catch.hpp>
 
@@ -9,6 +9,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const GpuId k_one{"one"}, k_two{"two"};
+const TenantId k_bad_tenant{"acme"}, k_other_tenant{"other"};
 using Gpus = std::vector<GpuId>;
 
 }  // namespace
@@ -24,15 +25,39 @@ TEST_CASE("a worker that did not do a job rests") {
 TEST_CASE("a worker that refuses two jobs in a row rests") {
   WorkerRest rest;
   const WorkerRest::Time now{1h};
-  rest.refused(k_one, now);
-  rest.refused(k_two, now);
+  rest.begun(k_bad_tenant, now);
+  rest.refused(k_one, k_bad_tenant, now);
+  rest.refused(k_two, k_bad_tenant, now);
   CHECK(rest.at(now).empty());
   rest.done(k_one);
-  rest.refused(k_one, now);
+  rest.refused(k_one, k_bad_tenant, now);
   CHECK(rest.at(now).empty());
-  rest.refused(k_one, now);
+  rest.refused(k_one, k_bad_tenant, now);
   CHECK(rest.at(now) == Gpus{k_one});
   // Its next refusal is the first of two again.
-  rest.refused(k_one, now + 10s);
+  rest.refused(k_one, k_bad_tenant, now + 10s);
   CHECK(rest.at(now + 10s).empty());
+}
+
+TEST_CASE("a worker does not rest for refused jobs of one tenant while others have jobs") {
+  WorkerRest rest;
+  const WorkerRest::Time now{1h};
+  rest.begun(k_other_tenant, now);
+  rest.begun(k_bad_tenant, now);
+  for (int i = 0; i < 100; ++i) rest.refused(k_one, k_bad_tenant, now);
+  CHECK(rest.at(now).empty());
+  SECTION("it does for those of two") {
+    rest.refused(k_one, k_other_tenant, now);
+    CHECK(rest.at(now) == Gpus{k_one});
+  }
+  SECTION("it does when the others have had none for an hour") {
+    rest.begun(k_bad_tenant, now + 1h);
+    rest.refused(k_one, k_bad_tenant, now + 1h);
+    CHECK(rest.at(now + 1h) == Gpus{k_one});
+  }
+  SECTION("a job that it does is the end of the row") {
+    rest.done(k_one);
+    rest.refused(k_one, k_other_tenant, now);
+    CHECK(rest.at(now).empty());
+  }
 }

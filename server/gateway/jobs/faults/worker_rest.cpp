@@ -1,4 +1,4 @@
-#include "server/gateway/jobs/worker_rest.h"
+#include "server/gateway/jobs/faults/worker_rest.h"
 
 namespace navtalk::server {
 
@@ -7,8 +7,13 @@ void WorkerRest::failed(const GpuId& gpu, Time now) {
   until_[gpu] = now + k_rest;
 }
 
-void WorkerRest::refused(const GpuId& gpu, Time now) {
-  if (++refusals_[gpu] >= k_refusals) failed(gpu, now);
+void WorkerRest::refused(const GpuId& gpu, const TenantId& tenant, Time now) {
+  std::erase_if(seen_, [now](const auto& entry) { return now - entry.second >= k_lately; });
+  Refusals& refusals = refusals_[gpu];
+  ++refusals.jobs;
+  refusals.tenants.insert(tenant);
+  const bool of_one = refusals.tenants.size() == 1 && seen_.size() > 1;
+  if (refusals.jobs >= k_refusals && !of_one) failed(gpu, now);
 }
 
 void WorkerRest::done(const GpuId& gpu) { refusals_.erase(gpu); }

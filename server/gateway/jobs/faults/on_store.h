@@ -1,17 +1,11 @@
-// What the pool's store did not do. Whoever asked is told that it is away, and its own words go to the log: they name its
-// address and files.
+// Calls of the pool's store for whoever waits for an answer. Users are told that it is away, and its own words go to the
+// log: they name its address and files.
 #pragma once
 
-#include <utility>
-
 #include "core/base/error.h"
+#include "server/gateway/jobs/faults/own_fault.h"
 
 namespace navtalk::server {
-
-class StoreFault : public Error {
- public:
-  using Error::Error;
-};
 
 // Of the same result as `work`, which only calls the store and lives as long; StoreFault for its Error{failed}.
 template <class Work>

@@ -15,6 +15,12 @@ class OwnFault : public Error {
   using Error::Error;
 };
 
+// The store does not answer, or takes nothing.
+class StoreFault : public OwnFault {
+ public:
+  using OwnFault::OwnFault;
+};
+
 // A file of the job is gone, may not be read, or ends too early. Another gateway may have one that can.
 class UnreadableFile : public OwnFault {
  public:

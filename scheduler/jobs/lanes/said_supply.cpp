@@ -1,0 +1,75 @@
+#include "scheduler/jobs/lanes/said_supply.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "scheduler/pool/settings.h"
+#include "scheduler/store/columns.h"
+
+namespace navtalk {
+namespace {
+
+std::string supply_text(const LaneSupply& supply) {
+  const nlohmann::json record = {{"ready", supply.ready},
+                                 {"starting", supply.starting},
+                                 {"most", supply.most},
+                                 {"cold_start_us", supply.cold_start.count()},
+                                 {"next_us", supply.next_at.time_since_epoch().count()}};
+  return record.dump();
+}
+
+std::optional<LaneSupply> parse_supply(std::string_view text) {
+  const nlohmann::json record = nlohmann::json::parse(text, nullptr, false);
+  if (!record.is_object()) return std::nullopt;
+  const auto duration = [&](const char* name) {
+    return Duration(record.value(name, std::int64_t{0}));
+  };
+  return LaneSupply{.ready = record.value("ready", 0),
+                    .starting = record.value("starting", 0),
+                    .most = record.value("most", 0),
+                    .cold_start = duration("cold_start_us"),
+                    .next_at = TimePoint(duration("next_us"))};
+}
+
+constexpr Setting<LaneSupply> k_supply{setting_name::k_lane_supply, supply_text, parse_supply};
+
+}  // namespace
+
+int left_by_users(std::span<const Gpu> gpus, int own) {
+  int left = -own;
+  for (const Gpu& gpu : gpus) {
+    if (gpu.state == State::failed || !shared(gpu)) continue;
+    left += gpu.slots - (gpu.sessions - gpu.lent);
+  }
+  return std::max(left, 0);
+}
+
+LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source grows_at,
+                     const LaneLimits& limits) {
+  LaneSupply supply{.most = left_by_users(gpus, limits.own) + limits.max_gpus,
+                    .cold_start = learnt.create_at(grows_at).p90};
+  for (const Gpu& gpu : gpus) {
+    if (!shared(gpu)) continue;
+    if (gpu.serving() && !silent(gpu)) supply.ready += gpu.slots - (gpu.sessions - gpu.lent);
+    if (gpu.state != State::starting) continue;
+    const LeadTime& lead =
+        being_woken(gpu) ? learnt.wake_at(gpu.source) : learnt.create_at(gpu.source);
+    const TimePoint at = gpu.since + lead.p90;
+    supply.next_at = supply.starting == 0 ? at : std::min(supply.next_at, at);
+    supply.starting += gpu.slots;
+  }
+  return supply;
+}
+
+void write_lane_supply(PoolStore& store, const LaneSupply& supply) {
+  if (k_supply.read(store) != supply) k_supply.write(store, supply);
+}
+
+LaneSupply read_lane_supply(Transaction& transaction) {
+  const auto rows = transaction.db.query("SELECT value FROM settings WHERE name = $1",
+                                         {setting_name::k_lane_supply});
+  if (!rows->next()) return {};
+  return parse_supply(column::text(*rows, 0)).value_or(LaneSupply{});
+}
+
+}  // namespace navtalk
