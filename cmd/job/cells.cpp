@@ -32,20 +32,33 @@ bool is_set(const Cells& cells, std::string_view column) {
               fmt::format("{} is '{}': write true or false", column, printable(text)));
 }
 
-void apply_cells(const Cells& cells, InferOptions& options) {
-  CLI::App command;
-  add_infer_options(command, options);
+struct CellParser::Parts {
+  Parts() { add_infer_options(command, options); }
+
+  InferOptions options{};  // that the command line writes to
+  CLI::App command{};
+};
+
+CellParser::CellParser() : parts_(std::make_unique<Parts>()) {}
+CellParser::~CellParser() = default;
+
+void CellParser::apply(const Cells& cells, InferOptions& options) {
   std::vector<std::string> arguments;
   for (const auto& [column, value] : cells) {
     const bool flag = std::find(k_flags.begin(), k_flags.end(), column) != k_flags.end();
     if (!flag) arguments.push_back(fmt::format("--{}={}", column, value));
     if (flag && is_set(cells, column)) arguments.push_back("--" + column);
   }
+  parts_->options = options;
   try {
-    command.parse(arguments);
+    parts_->command.parse(arguments);
   } catch (const CLI::ParseError& error) {
+    options = parts_->options;  // what was read before it, for whoever tells of the row
     throw Error(Code::invalid, error.what());
   }
+  options = parts_->options;
 }
+
+void apply_cells(const Cells& cells, InferOptions& options) { CellParser().apply(cells, options); }
 
 }  // namespace navtalk::cmd

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,21 @@ bool is_set(const Cells& cells, std::string_view column);
 
 // Through infer's own command line, so that the same values are accepted. Error{invalid} names the option.
 void apply_cells(const Cells& cells, InferOptions& options);
+
+// The same for many rows, whose command line is made once.
+class CellParser {
+ public:
+  CellParser();
+  ~CellParser();
+  CellParser(const CellParser&) = delete;
+  CellParser& operator=(const CellParser&) = delete;
+
+  // As apply_cells().
+  void apply(const Cells& cells, InferOptions& options);
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace navtalk::cmd

@@ -19,7 +19,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code none;
-    if (at->is_regular_file(none) && !at->path().filename().native().starts_with('.'))
+    if (!at->is_directory(none) && !at->path().filename().native().starts_with('.'))
       files.push_back(at->path());
   }
   if (error)
@@ -31,7 +31,20 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   return files;
 }
 
+namespace {
+
+void check_is_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_type type = fs::status(file, error).type();
+  if (type == fs::file_type::not_found)
+    throw Error(Code::not_found, "is a link to a file that does not exist");
+  if (type != fs::file_type::regular) throw Error(Code::invalid, "is not a regular file");
+}
+
+}  // namespace
+
 Cells cells_of_file(const fs::path& file, const std::string& format) {
+  check_is_file(file);
   Cells cells = {{"output", file.stem().native() + "." + format}};
   if (file.extension() == ".txt") {
     const std::vector<std::uint8_t> bytes = read_file(file);

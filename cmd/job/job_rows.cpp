@@ -11,6 +11,7 @@
 #include "cmd/job/cells.h"
 #include "cmd/job/csv_file.h"
 #include "cmd/job/folder_list.h"
+#include "core/base/interrupt.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/files/whole_file.h"
 #include "core/process/run.h"
@@ -72,10 +73,10 @@ std::string key_of(const JobSpec& spec) {
 
 // `inputs`, `outputs`: the folders of relative paths.
 void fill(JobRow& row, const Cells& cells, const fs::path& inputs, const fs::path& outputs,
-          const Context& context) {
+          CellParser& parser, const Context& context) {
   check_speech(cells);
   InferOptions& options = row.options;
-  apply_cells(cells, options);
+  parser.apply(cells, options);
   options.output = absolute(options.output, outputs);
   if (cell(cells, "output").ends_with('/')) options.output /= "";
   if (!options.audio.empty()) options.audio.front() = absolute(options.audio.front(), inputs);
@@ -132,6 +133,12 @@ std::string content(const fs::path& file, const std::stop_token& stop) {
   return {bytes.begin(), bytes.end()};
 }
 
+// Before each row.
+void step(std::size_t done, std::size_t of, const Context& context) {
+  throw_if_stopped(context.stop);
+  context.progress("checking", done, of);
+}
+
 std::vector<JobRow> rows_of_csv(const JobRunOptions& options, const Context& context) {
   const std::string name = stream_name(options.csv);
   const CsvFile file = parse_csv(content(options.csv, context.stop), name);
@@ -139,11 +146,13 @@ std::vector<JobRow> rows_of_csv(const JobRunOptions& options, const Context& con
   const fs::path inputs = is_stream(options.csv) ? fs::path() : options.csv.parent_path();
   const fs::path& outputs = options.output_directory.empty() ? inputs : options.output_directory;
   std::vector<JobRow> rows;
+  CellParser parser;
   for (const CsvRow& from : file.rows) {
+    step(rows.size(), file.rows.size(), context);
     JobRow row{
         .number = from.number, .name = fmt::format("row {}", from.number), .options = options.how};
     try {
-      fill(row, cells_of(file, from), inputs, outputs, context);
+      fill(row, cells_of(file, from), inputs, outputs, parser, context);
     } catch (const Error& error) {
       row.error = error;
     }
@@ -154,10 +163,14 @@ std::vector<JobRow> rows_of_csv(const JobRunOptions& options, const Context& con
 
 std::vector<JobRow> rows_of_folder(const JobRunOptions& options, const Context& context) {
   std::vector<JobRow> rows;
-  for (const fs::path& file : files_of(options.folder)) {
+  CellParser parser;
+  const std::vector<fs::path> files = files_of(options.folder);
+  for (const fs::path& file : files) {
+    step(rows.size(), files.size(), context);
     JobRow row{.name = printable(file.filename().native()), .options = options.how};
     try {
-      fill(row, cells_of_file(file, options.how.format), {}, options.output_directory, context);
+      fill(row, cells_of_file(file, options.how.format), {}, options.output_directory, parser,
+           context);
     } catch (const Error& error) {
       row.error = error;
     }
@@ -167,9 +180,10 @@ std::vector<JobRow> rows_of_folder(const JobRunOptions& options, const Context& 
 }
 
 // The first one stays.
-void refuse_same_outputs(std::vector<JobRow>& rows) {
+void refuse_same_outputs(std::vector<JobRow>& rows, const std::stop_token& stop) {
   std::map<fs::path, std::string> taken;
   for (JobRow& row : rows) {
+    throw_if_stopped(stop);
     if (row.error) continue;
     std::error_code error;
     fs::path place = fs::weakly_canonical(row.options.output, error);
@@ -187,7 +201,8 @@ void refuse_same_outputs(std::vector<JobRow>& rows) {
 std::vector<JobRow> list_job_rows(const JobRunOptions& options, const Context& context) {
   std::vector<JobRow> rows =
       options.csv.empty() ? rows_of_folder(options, context) : rows_of_csv(options, context);
-  refuse_same_outputs(rows);
+  refuse_same_outputs(rows, context.stop);
+  context.clear_progress();
   return rows;
 }
 

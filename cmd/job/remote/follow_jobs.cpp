@@ -44,7 +44,7 @@ void follow_jobs(JobClient& client, std::vector<nlohmann::json> jobs, Context& c
                       std::chrono::milliseconds(k_least_pause),
                       std::chrono::milliseconds(k_longest_pause)),
            context.stop);
-      for (nlohmann::json& job : jobs) job = client.show(job.at("id"));
+      for (nlohmann::json& job : jobs) job = client.show_when_back(job.at("id"));
     }
     for (const nlohmann::json& job : jobs) {
       if (!is_over(job)) continue;

@@ -27,7 +27,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int k_tries = 6;
-constexpr auto k_first_pause = 500ms;
+constexpr auto k_first_pause = 500ms, k_longest_wait = 10'000ms;
+constexpr auto k_patience = 600s;           // with a gateway that is away while jobs are waited for
 constexpr auto k_longest_asked = 60s;       // a gateway that asks for more time is not waited for
 constexpr std::uint64_t k_piece = 8 << 20;  // bytes of a result at once
 constexpr auto k_upload_timeout = 300s;
@@ -113,12 +114,15 @@ HttpResult JobClient::send(HttpRequest request) {
   return result;
 }
 
-HttpAnswer JobClient::ask(const HttpRequest& request) {
+HttpAnswer JobClient::ask(const HttpRequest& request, std::chrono::seconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
   auto wait = std::chrono::milliseconds(k_first_pause);
-  for (int tries = 1;; ++tries, wait *= 2) {
+  for (int tries = 1;;
+       ++tries, wait = std::min(wait * 2, std::chrono::milliseconds(k_longest_wait))) {
     HttpResult result = send(request);
     const std::chrono::seconds asked = asked_pause(result);
-    if (!is_for_later(result) || tries == k_tries || asked > k_longest_asked) {
+    const bool last = tries >= k_tries && std::chrono::steady_clock::now() >= until;
+    if (!is_for_later(result) || last || asked > k_longest_asked) {
       if (auto* answer = std::get_if<HttpAnswer>(&result)) return std::move(*answer);
       throw Error(Code::failed, std::get<HttpFault>(result).message);
     }
@@ -126,8 +130,8 @@ HttpAnswer JobClient::ask(const HttpRequest& request) {
   }
 }
 
-nlohmann::json JobClient::ask_for_json(const HttpRequest& request) {
-  const HttpAnswer answer = ask(request);
+nlohmann::json JobClient::ask_for_json(const HttpRequest& request, std::chrono::seconds patience) {
+  const HttpAnswer answer = ask(request, patience);
   if (answer.status / 100 != 2) throw refusal(answer);
   nlohmann::json body = nlohmann::json::parse(answer.body, nullptr, false);
   if (!body.is_object())
@@ -135,10 +139,11 @@ nlohmann::json JobClient::ask_for_json(const HttpRequest& request) {
   return body;
 }
 
-nlohmann::json JobClient::ask_about(const std::string& id, HttpRequest request) {
+nlohmann::json JobClient::ask_about(const std::string& id, HttpRequest request,
+                                    std::chrono::seconds patience) {
   request.url = "/v1/jobs/" + percent_encoded(id);
   try {
-    return ask_for_json(request);
+    return ask_for_json(request, patience);
   } catch (const Error& error) {
     if (error.code() != Code::not_found) throw;
     throw error.within("job " + printable(id));
@@ -171,6 +176,10 @@ nlohmann::json JobClient::submit(const nlohmann::json& job, const std::string& a
 }
 
 nlohmann::json JobClient::show(const std::string& id) { return ask_about(id, {}); }
+
+nlohmann::json JobClient::show_when_back(const std::string& id) {
+  return ask_about(id, {}, k_patience);
+}
 
 nlohmann::json JobClient::events(const std::string& id) {
   bool lists = true;

@@ -2,6 +2,7 @@
 // is within a minute; a submission carries a key, so that it is done once. Blocking; one thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -36,6 +37,8 @@ class JobClient {
   nlohmann::json submit(const nlohmann::json& job, const std::string& audio,
                         const std::string& key);
   nlohmann::json show(const std::string& id);
+  // The same of a job that is waited for: a gateway that is away is asked again for ten minutes.
+  nlohmann::json show_when_back(const std::string& id);
   // Its events so far, oldest first, as the API tells them. Tried once. Error{failed} also where the gateway
   // is of a version that sends them as a stream alone.
   nlohmann::json events(const std::string& id);
@@ -49,10 +52,12 @@ class JobClient {
 
  private:
   HttpResult send(HttpRequest request);
-  HttpAnswer ask(const HttpRequest& request);
-  nlohmann::json ask_for_json(const HttpRequest& request);
+  // Tries for at least so long, and six times at least.
+  HttpAnswer ask(const HttpRequest& request, std::chrono::seconds patience = {});
+  nlohmann::json ask_for_json(const HttpRequest& request, std::chrono::seconds patience = {});
   // Of the job itself, which the error names where there is none.
-  nlohmann::json ask_about(const std::string& id, HttpRequest request);
+  nlohmann::json ask_about(const std::string& id, HttpRequest request,
+                           std::chrono::seconds patience = {});
 
   std::string url_, key_;
   std::stop_token stop_;

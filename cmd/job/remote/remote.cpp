@@ -73,7 +73,7 @@ void tell(const nlohmann::json& job, const std::string& name, const fs::path& fi
     context.out.json(object);
   } else {
     context.out.print("{}: job {} is {}{}{}{}\n", name, id_of(job), state_of(job), promise_of(job),
-                      file.empty() ? "" : ", its video is ", file.native());
+                      file.empty() ? "" : ", its video is ", printable(file.native()));
   }
   context.out.flush();
 }
@@ -113,7 +113,7 @@ bool ended_by_signal(const Error& error) {
   return error.code() == Code::interrupted || error.code() == Code::terminated;
 }
 
-// What to do about jobs that are not fetched when the command is stopped: they go on without it.
+// What to do about jobs that are not fetched when the command ends early: they go on without it.
 Error with_jobs_that_go_on(const Error& stop, const std::vector<std::string>& ids,
                            const GatewayOptions& gateway) {
   if (ids.empty()) return stop;
@@ -213,7 +213,7 @@ int submit(const SubmitOptions& options, Context& context) {
     std::vector<nlohmann::json> jobs = submitter.submit(videos);
     if (options.wait) submitter.fetch(std::move(jobs));
   } catch (const Error& error) {
-    if (!options.wait || !ended_by_signal(error)) throw;
+    if (!options.wait) throw;
     throw with_jobs_that_go_on(error, submitter.going(), options.gateway);
   }
   submitter.failed().throw_if_any(videos.size());
@@ -259,6 +259,9 @@ int wait(const NamedJobs& options, Context& context) {
 }
 
 int fetch(const NamedJobs& options, Context& context) {
+  // Its pieces come by ranges into a file, which another try can begin anew.
+  if (options.output == "-")
+    throw Error(Code::usage, "a video is fetched into a file: name it with --output FILE");
   JobClient client(options.gateway, context);
   const nlohmann::json job = client.show(options.ids.front());
   const auto progress = [&](std::uint64_t done, std::uint64_t of) {

@@ -14,9 +14,21 @@ bool is_below(std::string_view path, std::string_view base) {
   return path == base || (path.starts_with(base) && path.substr(base.size()).starts_with('/'));
 }
 
+// Whether the route of results judges the request by its link, which stands for a key.
+bool is_result_link(const Request& request) {
+  constexpr std::string_view k_jobs = "/v1/jobs/", k_result = "/result";
+  const std::string_view path = request.path;
+  if (!path.starts_with(k_jobs) || !path.ends_with(k_result)) return false;
+  if (path.size() <= k_jobs.size() + k_result.size()) return false;
+  const std::string_view id =
+      path.substr(k_jobs.size(), path.size() - k_jobs.size() - k_result.size());
+  return id.find('/') == std::string_view::npos &&
+         (request.method == "GET" || request.method == "HEAD") && request.parameter("signature");
+}
+
 Need need_of(const Request& request) {
   if (is_for_operators(request)) return Need::admin;
-  if (request.path == "/v1/realtime") return Need::own_check;
+  if (request.path == "/v1/realtime" || is_result_link(request)) return Need::own_check;
   return is_below(request.path, "/v1") ? Need::key : Need::nothing;
 }
 

@@ -9,6 +9,7 @@
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
+#include "server/gateway/jobs/faults/on_store.h"
 #include "server/gateway/jobs/faults/own_fault.h"
 #include "server/gateway/jobs/job_events.h"
 #include "server/gateway/jobs/job_link.h"
@@ -51,6 +52,28 @@ std::string content_type(const std::string& format) {
 
 Response no_such_job() { return error_response(404, "not_found", "there is no such job"); }
 
+// The answer of `work`, also where it failed: without the words of the store or of this gateway's files.
+asio::awaitable<Response> answered(asio::awaitable<Response> work) {
+  std::string failed;
+  bool away = false;
+  try {
+    Response answer = co_await std::move(work);
+    co_return answer;
+  } catch (const StoreFault& error) {
+    away = true;
+    failed = error.message();
+  } catch (const Error& error) {
+    if (error.code() != Code::failed) throw;
+    failed = error.message();
+  }
+  log::error("a request about jobs failed", {{"error", failed}});
+  if (!away) co_return error_response(500, "failed", "internal error; the log says more");
+  Response later = error_response(503, "store_unavailable",
+                                  "the pool's store cannot be reached; try again later");
+  later.headers.emplace_back("Retry-After", "5");
+  co_return later;
+}
+
 template <class Number>
 Number bounded(const Request& request, const char* name, Number fallback, Number least,
                Number most) {
@@ -66,21 +89,24 @@ Number bounded(const Request& request, const char* name, Number fallback, Number
 }  // namespace
 
 void JobApi::add_routes(Router& router) {
-  router.on("POST", "/v1/jobs", [this](const Request& request) { return submit(request); });
+  const auto on = [this, &router](const char* method, const char* pattern,
+                                  Answer (JobApi::*handler)(const Request&)) {
+    router.on(method, pattern, [this, handler](const Request& request) {
+      return answered((this->*handler)(request));
+    });
+  };
+  on("POST", "/v1/jobs", &JobApi::submit);
   const auto room = std::make_shared<BodyRoom>(k_uploads_in_memory * parts_.max_upload);
   router.take_long_bodies("POST", "/v1/jobs",
                           {.bytes = parts_.max_upload,
                            .room = room,
                            .owner = [this](const Request& request) { return owner_of(request); }});
-  router.on("GET", "/v1/jobs", [this](const Request& request) { return list(request); });
-  router.on("GET", "/v1/jobs/{id}", [this](const Request& request) { return show(request); });
-  router.on("DELETE", "/v1/jobs/{id}", [this](const Request& request) { return cancel(request); });
-  router.on("GET", "/v1/jobs/{id}/events",
-            [this](const Request& request) { return events(request); });
-  router.on("GET", "/v1/jobs/{id}/result",
-            [this](const Request& request) { return result(request); });
-  router.on("GET", "/v1/webhook-secret",
-            [this](const Request& request) { return webhook_secret(request); });
+  on("GET", "/v1/jobs", &JobApi::list);
+  on("GET", "/v1/jobs/{id}", &JobApi::show);
+  on("DELETE", "/v1/jobs/{id}", &JobApi::cancel);
+  on("GET", "/v1/jobs/{id}/events", &JobApi::events);
+  on("GET", "/v1/jobs/{id}/result", &JobApi::result);
+  on("GET", "/v1/webhook-secret", &JobApi::webhook_secret);
 }
 
 asio::awaitable<std::variant<TenantId, Response>> JobApi::tenant_of(const Request& request) {
@@ -140,7 +166,7 @@ asio::awaitable<Json> JobApi::with_outlook(const Job& job, CountFrom from) {
       position = parts_.store.queued_before(job) + 1;
     }
   };
-  co_await parts_.store_threads.run(look);
+  co_await parts_.store_threads.run(on_store(look));
   Json object = as_json(job);
   const bool promised = outlook.promise.has_value();
   object["promised_at"] = promised ? Json(time_text(outlook.promise->promised_at)) : Json(nullptr);
@@ -159,7 +185,7 @@ asio::awaitable<std::optional<Job>> JobApi::asked_before(JobRequest& asked) {
     if (before) promise(*before, parts_.store.now());
     return before;
   };
-  co_return co_await parts_.store_threads.run(find);
+  co_return co_await parts_.store_threads.run(on_store(find));
 }
 
 // One that was there may lack its promise, since its gateway was killed before that.
@@ -247,7 +273,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   std::string problem, unkept;
   bool ends = false;
   try {
-    const bool there = co_await parts_.store_threads.run(has_avatar_and_room);
+    const bool there = co_await parts_.store_threads.run(on_store(has_avatar_and_room));
     if (!there)
       co_return error_response(404, "not_found",
                                "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) +
@@ -256,7 +282,9 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     BlockingThreads& keepers =
         parts_.files.bucket() != nullptr ? parts_.bucket_threads : parts_.file_threads;
     if (!asked.audio.empty()) co_await keepers.run(keep_speech);
-    submission = co_await parts_.store_threads.run(record);
+    submission = co_await parts_.store_threads.run(on_store(record));
+  } catch (const StoreFault&) {
+    throw;
   } catch (const OwnFault& error) {
     unkept = error.message();
   } catch (const Error& error) {
@@ -288,7 +316,7 @@ asio::awaitable<Response> JobApi::list(const Request& request) {
       throw Error(Code::usage, "there is no state '" + printable_start(*state, 32) + "'");
   }
   auto read = [&] { return parts_.store.list(query); };
-  const JobPage page = co_await parts_.store_threads.run(read);
+  const JobPage page = co_await parts_.store_threads.run(on_store(read));
   Json jobs = Json::array();
   for (const Job& job : page.jobs) jobs.push_back(as_json(job));
   co_return json_response(200, {{"jobs", std::move(jobs)},
@@ -300,7 +328,7 @@ asio::awaitable<std::variant<Job, Response>> JobApi::named(const Request& reques
   if (auto* refusal = std::get_if<Response>(&tenant)) co_return std::move(*refusal);
   const JobId id{request.capture("id")};
   auto read = [&] { return parts_.store.find(id); };
-  std::optional<Job> job = co_await parts_.store_threads.run(read);
+  std::optional<Job> job = co_await parts_.store_threads.run(on_store(read));
   if (!job || job->spec.tenant != std::get<TenantId>(tenant)) co_return no_such_job();
   co_return std::move(*job);
 }
@@ -321,7 +349,7 @@ asio::awaitable<Response> JobApi::cancel(const Request& request) {
     if (after && after->state == JobState::cancelled) parts_.files.remove(id);
     return after;
   };
-  const std::optional<Job> after = co_await parts_.store_threads.run(work);
+  const std::optional<Job> after = co_await parts_.store_threads.run(on_store(work));
   if (!after) co_return no_such_job();
   co_await parts_.dispatcher.cancel(id);
   co_return json_response(200, as_json(*after));
@@ -336,14 +364,14 @@ asio::awaitable<std::variant<Job, Response>> JobApi::linked(const Request& reque
   if (link == LinkCheck::expired)
     co_return error_response(403, "expired", "this link has expired: ask for the job again");
   auto read = [&] { return parts_.store.find(id); };
-  std::optional<Job> job = co_await parts_.store_threads.run(read);
+  std::optional<Job> job = co_await parts_.store_threads.run(on_store(read));
   if (!job) co_return no_such_job();
   co_return std::move(*job);
 }
 
 asio::awaitable<Response> JobApi::events_so_far(JobId id, std::int64_t after) {
   auto look = [&] { return parts_.store.history(id, after); };
-  const std::vector<JobHistory> history = co_await parts_.store_threads.run(look);
+  const std::vector<JobHistory> history = co_await parts_.store_threads.run(on_store(look));
   Json events = Json::array();
   for (const JobHistory& entry : history) {
     Json event = event_json(entry);
@@ -361,8 +389,12 @@ asio::awaitable<Response> JobApi::events(const Request& request) {
       parse_number<std::int64_t>(request.header("last-event-id").value_or("0")).value_or(0);
   if (request.header("accept").value_or("").find("application/json") != std::string::npos)
     co_return co_await events_so_far(job.id, after);
-  const auto events = std::make_shared<JobEvents>(parts_.store, parts_.dispatcher,
-                                                  parts_.store_threads, job.id, after);
+  const auto events = std::make_shared<JobEvents>(JobEvents::Parts{.store = parts_.store,
+                                                                   .dispatcher = parts_.dispatcher,
+                                                                   .threads = parts_.store_threads,
+                                                                   .access = parts_.access,
+                                                                   .asked = request},
+                                                  job.id, after);
   Response response{.content_type = k_event_stream};
   response.headers.emplace_back("Cache-Control", "no-store");
   if (is_final(job.state)) {

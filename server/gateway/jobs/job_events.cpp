@@ -5,8 +5,10 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "core/text/rfc3339.h"
+#include "server/gateway/jobs/faults/on_store.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -41,7 +43,8 @@ nlohmann::ordered_json event_json(const JobHistory& entry) {
 asio::awaitable<std::string> JobEvents::next() {
   asio::steady_timer pause(co_await asio::this_coro::executor);
   const auto begun = std::chrono::steady_clock::now();
-  while (!over_ && !dispatcher_.draining()) {
+  while (!over_ && !parts_.dispatcher.draining()) {
+    if (!co_await may_listen()) break;
     std::string text = co_await news();
     if (!text.empty()) co_return text;
     if (std::chrono::steady_clock::now() - begun >= k_comment_every) co_return ":\n\n";
@@ -51,16 +54,23 @@ asio::awaitable<std::string> JobEvents::next() {
   co_return "";
 }
 
+// A store that is away takes no listener's stream.
+asio::awaitable<bool> JobEvents::may_listen() {
+  const auto who = co_await parts_.access.principal_of(parts_.asked);
+  const auto* refusal = std::get_if<Response>(&who);
+  co_return refusal == nullptr || refusal->status != 401;
+}
+
 asio::awaitable<std::string> JobEvents::news() {
-  auto look = [this] { return store_.history(job_, after_); };
-  const std::vector<JobHistory> history = co_await threads_.run(look);
+  auto look = [this] { return parts_.store.history(job_, after_); };
+  const std::vector<JobHistory> history = co_await parts_.threads.run(on_store(look));
   std::string text;
   for (const JobHistory& entry : history) {
     text += event_text(entry);
     after_ = entry.number;
     over_ = is_final(entry.to);
   }
-  const std::optional<double> progress = dispatcher_.progress(job_);
+  const std::optional<double> progress = parts_.dispatcher.progress(job_);
   if (progress && !over_ && *progress >= progress_ + k_least_progress) {
     progress_ = *progress;
     text += event_text("progress", {{"progress", *progress}});

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "scheduler/jobs/job_store.h"
+#include "server/gateway/access/access.h"
 #include "server/gateway/jobs/job_dispatcher.h"
 #include "server/http/blocking_threads.h"
 #include "server/http/message.h"
@@ -25,27 +26,29 @@ nlohmann::ordered_json event_json(const JobHistory& entry);
 
 class JobEvents {
  public:
-  // `after`: the number of the last event that the client has. All outlive it.
-  JobEvents(JobStore& store, const JobDispatcher& dispatcher, BlockingThreads& threads, JobId job,
-            std::int64_t after)
-      : store_(store),
-        dispatcher_(dispatcher),
-        threads_(threads),
-        job_(std::move(job)),
-        after_(after) {}
+  // What it refers to outlives it.
+  struct Parts {
+    JobStore& store;
+    const JobDispatcher& dispatcher;
+    BlockingThreads& threads;
+    Access& access;
+    Request asked{};  // whose key must stay good
+  };
+  // `after`: the number of the last event that the client has.
+  JobEvents(Parts parts, JobId job, std::int64_t after)
+      : parts_(std::move(parts)), job_(std::move(job)), after_(after) {}
 
   // What is new, after a wait for it; a comment now and then, so that both ends notice a lost
-  // connection. "": the job is over, or the gateway stops.
+  // connection. "": the job is over, the key counts no more, or the gateway stops.
   boost::asio::awaitable<std::string> next();
   // What is known now, without a wait.
   boost::asio::awaitable<std::string> rest() { return news(); }
 
  private:
   boost::asio::awaitable<std::string> news();
+  boost::asio::awaitable<bool> may_listen();
 
-  JobStore& store_;
-  const JobDispatcher& dispatcher_;
-  BlockingThreads& threads_;
+  const Parts parts_;
   const JobId job_;
   std::int64_t after_;
   double progress_ = -1;

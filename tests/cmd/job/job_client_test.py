@@ -17,13 +17,13 @@ PATIENCE_S = 300
 
 
 class Gateway(http.server.ThreadingHTTPServer):
-    """Answers with what stands in `answers`, one after the other, then accepts and shows jobs that are done."""
+    """Answers with what stands in `answers`, one after the other, then accepts and shows jobs in `states`, or done."""
 
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Answers)
-        self.answers, self.asked = [], []
+        self.answers, self.asked, self.states, self.failures = [], [], [], []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -52,13 +52,17 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
     def take(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.command == "GET" and self.server.failures:
+            return self.answer(*self.server.failures.pop(0))
         self.server.asked.append((self.command, self.path, json.loads(body or b"null"), time.monotonic()))
         if self.server.answers:
             return self.answer(*self.server.answers.pop(0))
         if "missing" in self.path:
             return self.answer(*refusal(404, "not_found", "there is no such job"))
         name = self.path.removeprefix("/v1/jobs").strip("/") or f"job{len(self.server.asked)}"
-        return self.answer(200, {"id": name, "state": "done", "video_minutes": 1, "progress": 1, "error": None}, {})
+        state = self.server.states.pop(0) if self.server.states else "done"
+        return self.answer(200, {"id": name, "state": state, "video_minutes": 1, "progress": 1, "error": None,
+                                 "result": {"url": "/video", "bytes": 0}}, {})
 
     do_GET = do_POST = do_DELETE = take
 
@@ -161,6 +165,47 @@ class Client(unittest.TestCase):
         ran = self.navtalk("wait", "missing")
         self.assertEqual(ran.returncode, 4, ran.stderr)
         self.assertIn("error: job missing: there is no such job", ran.stderr)
+
+    def test_a_job_is_waited_for_while_the_gateway_has_no_store(self):
+        away = refusal(503, "store_unavailable", "the pool's store cannot be reached; try again later")
+        self.gateway.answers = [(200, {"id": "one", "state": "running", "video_minutes": 1, "progress": 0, "error": None}, {}), *[away] * 7]
+        ran = self.navtalk("wait", "one")
+        self.assertEqual((ran.returncode, len(self.gateway.asked)), (0, 9), ran.stderr)
+
+    def test_who_waits_is_told_which_jobs_go_on_when_the_gateway_fails(self):
+        broken = refusal(500, "failed", "internal error; the log says more")
+        (self.folder / "list.csv").write_text("avatar,text\nada,One.\nada,Two.\n")
+        self.gateway.states = ["queued", "queued"]
+        self.gateway.failures = [broken]
+        ran = self.navtalk("submit", "--csv", "list.csv", "--wait")
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertIn("internal error; the log says more: 2 jobs go on at the gateway: 'navtalk job wait job1 job2 --url", ran.stderr)
+
+    def test_what_is_no_file_of_a_folder_has_failed_and_the_others_are_submitted(self):
+        folder = self.folder / "texts"
+        (folder / "subfolder").mkdir(parents=True)
+        for name in ("a.txt", ".hidden.txt"):
+            (folder / name).write_text("Hello.")
+        (folder / "b.txt").symlink_to("missing.txt")
+        (folder / "c.txt").symlink_to("a.txt")
+        (folder / "d.txt").symlink_to("subfolder")
+        os.mkfifo(folder / "e.wav")
+        ran = self.navtalk("submit", "--avatar", "ada", "--folder", "texts")
+        self.assertEqual(len(self.gateway.submissions()), 2, ran.stderr)
+        self.assertIn("b.txt: is a link to a file that does not exist", ran.stderr)
+        self.assertIn("e.wav: is not a regular file", ran.stderr)
+        self.assertIn("2 of 4 inputs failed: b.txt, e.wav", ran.stderr)
+        self.assertNotEqual(ran.returncode, 0)
+
+    def test_a_video_is_fetched_into_a_file_and_not_to_standard_output(self):
+        ran = self.navtalk("fetch", "one", "--output", "-")
+        self.assertEqual((ran.returncode, self.gateway.asked), (2, []), ran.stderr)
+        self.assertIn("name it with --output FILE", ran.stderr)
+
+    def test_a_name_with_control_characters_is_told_in_a_readable_way(self):
+        ran = self.submit("--wait", "--output", "new\nline.mp4")
+        self.assertIn("is done, its video is", ran.stdout, ran.stderr)
+        self.assertNotIn("new\nline", ran.stdout)
 
     def test_all_jobs_that_exist_are_cancelled_and_the_others_are_named(self):
         self.gateway.answers = [(200, {"id": "one", "state": "cancelled"}, {}),

@@ -65,6 +65,19 @@ class JobRun(unittest.TestCase):
         for name in "ab":
             record(self.folder / f"{name}.wav", 0.5)
 
+    def test_a_run_that_still_reads_a_long_list_ends_at_once_when_it_is_stopped(self):
+        self.write("avatar,audio,output\n" + "".join(f"./red,a.wav,{i}.mp4\n" for i in range(200_000)))
+        with subprocess.Popen([PROGRAM, "job", "run", "--csv", "l.csv", "--state", "s.db"], cwd=self.folder, stderr=subprocess.PIPE,
+                              env=environment(self.folder), text=True) as run:
+            status = pathlib.Path(f"/proc/{run.pid}/status")
+            blocked = 0
+            while not blocked & 1 << signal.SIGTERM - 1:  # it takes the signal itself
+                blocked = int(next(line for line in status.read_text().splitlines() if line.startswith("SigBlk:")).split()[1], 16)
+            run.send_signal(signal.SIGTERM)
+            told = run.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual(run.returncode, 143, told)
+        self.assertFalse((self.folder / "s.db").exists())  # made when the list was read
+
     def write(self, text):
         (self.folder / "l.csv").write_bytes(text.encode() if isinstance(text, str) else text)
 

@@ -29,7 +29,103 @@ const std::string k_submission =
     "--x\r\nContent-Disposition: form-data; name=\"job\"\r\n\r\n{\"avatar\":\"ada\"}\r\n"
     "--x\r\nContent-Disposition: form-data; name=\"audio\"\r\n\r\nspeech\r\n--x--\r\n";
 
+const NewKey k_job_owner{.tenant = {"acme"}};
+
+Headers owner_headers(const std::string& key, Headers more = {}) {
+  more.emplace_back("Authorization", "Bearer " + key);
+  return more;
+}
+
+GatewayOptions with_jobs_in(const TemporaryDirectory& folder) {
+  GatewayOptions options;
+  options.jobs = JobOptions{.folder = folder / "jobs"};
+  return options;
+}
+
+// A job that waits, of the tenant of the pool's first key; its id.
+std::string submitted(const GatewayPool& pool) {
+  const Got got = ask("POST", pool.url() + "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})",
+                      owner_headers(pool.first_key(), k_json));
+  REQUIRE(got.status == 202);
+  return got.body.at("id");
+}
+
+// As if it had been rendered: "video".
+void end(GatewayPool& pool, const std::filesystem::path& files, const std::string& job) {
+  std::filesystem::create_directories(files / job);
+  std::ofstream(files / job / "video.mp4") << "video";
+  const auto store = pool.locked();
+  store->script(R"(UPDATE jobs SET state = 3, result = '{"bytes":5,"frames":1,"duration_s":0.04}')"
+                " WHERE id = '" +
+                job + "'; COMMIT");
+}
+
 }  // namespace
+
+TEST_CASE("whoever has the link of a result needs no key of the pool to fetch the video") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
+  const std::string job = submitted(pool);
+  end(pool, folder / "jobs", job);
+  const std::string place = pool.url() + "/v1/jobs/" + job;
+  const Got shown = ask("GET", place, "", owner_headers(pool.first_key()));
+  REQUIRE(shown.status == 200);
+  const std::string link = shown.body.at("result").at("link");
+  const Got fetched = ask("GET", pool.url() + link);
+  CHECK(fetched.status == 200);
+  CHECK(fetched.text == "video");
+  CHECK(ask("HEAD", pool.url() + link).status == 200);
+  CHECK(ask("GET", pool.url() + link, "", owner_headers("wrong")).status == 200);
+  std::string altered = link;
+  altered.back() = altered.back() == '0' ? '1' : '0';
+  CHECK(ask("GET", pool.url() + altered).status == 403);
+  CHECK(ask("GET", place + "/result?signature=").status == 403);
+  const std::string query = link.substr(link.find('?'));
+  struct Row {
+    const char* method;
+    std::string url;
+  };
+  const Row without_link[] = {{"GET", place + "/result"},
+                              {"GET", place + query},
+                              {"GET", place + "/events" + query},
+                              {"GET", pool.url() + "/v1/jobs" + query},
+                              {"GET", pool.url() + "/v1/jobs/result" + query},
+                              {"DELETE", place + "/result" + query},
+                              {"DELETE", place + query}};
+  for (const Row& row : without_link) {
+    INFO(row.method << " " << row.url);
+    CHECK(ask(row.method, row.url).status == 401);
+    CHECK(ask(row.method, row.url, "", owner_headers("wrong")).status == 401);
+  }
+}
+
+TEST_CASE("the events of a job end for a key that was revoked") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
+  const std::string job = submitted(pool);
+  RawClient listener(pool.url());
+  listener.send("GET /v1/jobs/" + job + "/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " +
+                pool.first_key() + "\r\n\r\n");
+  CHECK_THAT(listener.receive_until("event: submit"), Catch::Contains("200 OK"));
+  REQUIRE(pool.keys().revoke(key_id(pool.first_key()).value()));
+  auto ended = std::async(std::launch::async, [&] { return listener.receive_all(); });
+  CHECK(ended.wait_for(60s) == std::future_status::ready);
+  pool.stop();  // which ends it in any case
+}
+
+TEST_CASE("a job that the store does not take is to be sent again later") {
+  GatewayOptions options;
+  options.jobs = JobOptions{};
+  GatewayPool pool({}, options);
+  const auto held = pool.locked();
+  const Got got =
+      pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  CHECK(got.status == 503);
+  CHECK(got.body.at("error").at("code") == "store_unavailable");
+  CHECK(got.headers.find("retry-after")->second == "5");
+  CHECK(got.body.at("error").at("message") ==
+        "the pool's store cannot be reached; try again later");
+}
 
 TEST_CASE("a gateway ends while speech is being judged, and answers who waits for that") {
   const TemporaryDirectory folder;
