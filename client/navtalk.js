@@ -375,7 +375,7 @@ export class Session extends EventTarget {
     if (now + pause > this.#resumeUntil) return this.#finish({ code: "connection_lost", message: "" });
     clearInterval(this.#watch);
     this.#socket.onclose = null;
-    this.#socket.close();
+    this.#socket.close(4000, "no answer"); // without a code it would end the session that is to go on
     setTimeout(() => this.#state === "resuming" && this.#connect(), pause);
   }
 

@@ -244,6 +244,16 @@ def gives_up_connections_that_hang(page, sockets):
     page.switch("hang", False)
 
 
+def resumes_when_nothing_comes(page, sockets):
+    """The close frame of a client that means to come back: the gateway may read it later."""
+    page.run("fakes.silent = true; fakes.skewMs += 13000")
+    page.connected(sockets)
+    page.switch("silent", False)
+    check(page.run("return fakes.sockets.at(-2).closed") == 4000, f"closed with {page.run('return fakes.sockets.at(-2).closed')}")
+    page.tell(READY)
+    page.wait("the session goes on", lambda: page.text("#status") == "Live")
+
+
 def begins_again(page, sockets):
     page.find("#veil button.primary").click()
     page.connected(sockets)
@@ -327,10 +337,11 @@ def main():
         sends_a_text_behind_a_file(page)
         resumes_after_a_harmless_error(page)
         resumes_when_others_leave_room(page, 3)
-        gives_up_connections_that_hang(page, 5)
-        begins_again(page, 7)
+        resumes_when_nothing_comes(page, 5)
+        gives_up_connections_that_hang(page, 6)
+        begins_again(page, 8)
         leaves_no_microphone_open(page)
-        opens_a_microphone_for_each_session(page, 8)
+        opens_a_microphone_for_each_session(page, 9)
         ends_where_nothing_can_be_decoded(page)
         has_an_example_without_errors(page)
         check(page.problems() == [], f"the console has errors: {page.problems()}")
