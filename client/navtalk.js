@@ -12,6 +12,7 @@ import { Input } from "./navtalk/input.js";
 import { LatencyMeter } from "./navtalk/latency.js";
 import { microphones } from "./navtalk/microphone.js";
 import { PictureView } from "./navtalk/pictures.js";
+import { Silence } from "./navtalk/silence.js";
 import { SoundPlayer } from "./navtalk/sound.js";
 import { Mean, RateMeter } from "./navtalk/statistics.js";
 import { decodeFile } from "./navtalk/files.js";
@@ -21,10 +22,6 @@ export { avatars, decodeFile, microphones, missingFeature };
 
 const RESUME_WITHIN_MS = 30000; // the gateway holds a session so long (docs/protocol.md)
 const RETRY_MS = [200, 500, 1000, 2000, 4000];
-const RESUMED_WITHIN_MS = 5000; // one try, before the next
-const STILL_MS = 12000; // without a frame: the connection is taken for broken
-const OPENED_WITHIN_MS = 15000; // the first connection
-const WAITING_STILL_MS = 40000; // a queue is told of every 10 s, and a worker may take 30 s to begin (docs/protocol.md)
 const MOST_EVENT_WAIT_MS = 1000;
 const SOUND_WITHIN_MS = 1500;
 
@@ -46,8 +43,7 @@ export class Session extends EventTarget {
   #tier = null;
   #resumeUntil = 0;
   #retries = 0;
-  #heard = 0;
-  #watch = 0;
+  #silence = new Silence();
   #follow = 0;
   #lastError = null;
   #volume = 1;
@@ -223,35 +219,30 @@ export class Session extends EventTarget {
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
     socket.onopen = () => {
-      this.#heard = performance.now();
+      this.#silence.end();
       socket.send(JSON.stringify(this.#startFrame()));
     };
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return;
-      this.#heard = performance.now();
+      this.#silence.end();
       if (typeof data === "string") this.#event(JSON.parse(data));
       else this.#media(data);
     };
     socket.onclose = ({ code }) => {
       if (socket === this.#socket) this.#closed(code);
     };
-    clearInterval(this.#watch);
-    this.#heard = performance.now();
-    this.#watch = setInterval(() => {
-      const still = performance.now() - this.#heard;
-      if (this.#state === "resuming" && still > RESUMED_WITHIN_MS) this.#closed(1006);
-      if (this.#state === "ready" && still > STILL_MS && socket.readyState === WebSocket.OPEN) this.#closed(1006);
-      if (this.#state === "connecting" && still > OPENED_WITHIN_MS && socket.readyState !== WebSocket.OPEN) {
-        this.#finish({ code: "unreachable", message: "the server does not answer" });
-      }
-      if (this.#state === "waiting" && still > WAITING_STILL_MS) this.#closed(1006);
-    }, 1000);
+    this.#silence.watch(socket, () => this.#state, () => this.#goneSilent());
+  }
+
+  #goneSilent() {
+    if (this.#state === "connecting") this.#finish({ code: "unreachable", message: "the server does not answer" });
+    else this.#closed(1006);
   }
 
   // Once: what waits has lost its place, but not its user. Each token is good for one session.
   async #beginAnew() {
     this.#begunAnew = true;
-    clearInterval(this.#watch);
+    this.#silence.stop();
     this.#socket.onclose = this.#socket.onmessage = null;
     this.#socket.close();
     this.#socket = null;
@@ -417,7 +408,7 @@ export class Session extends EventTarget {
     }
     const pause = RETRY_MS[Math.min(this.#retries++, RETRY_MS.length - 1)];
     if (now + pause > this.#resumeUntil) return this.#finish({ code: "connection_lost", message: "" });
-    clearInterval(this.#watch);
+    this.#silence.stop();
     this.#socket.onclose = null;
     this.#socket.close(4000, "no answer"); // without a code it would end the session that is to go on
     setTimeout(() => this.#state === "resuming" && this.#connect(), pause);
@@ -427,7 +418,7 @@ export class Session extends EventTarget {
   #finish(reason) {
     if (this.#state === "ended") return;
     this.#state = "ended";
-    clearInterval(this.#watch);
+    this.#silence.stop();
     clearInterval(this.#follow);
     this.#input.closeMicrophone();
     const socket = this.#socket;

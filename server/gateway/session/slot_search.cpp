@@ -146,7 +146,8 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_store() {
 }
 
 asio::awaitable<SlotSearch::Next> SlotSearch::try_worker() {
-  if (place_.position > 0 && Clock::now() - shown_.at >= parts_.options.queue_told_again) tell(place_);
+  if (place_.position > 0 && Clock::now() - shown_.at >= parts_.options.queue_told_again)
+    tell(place_);
   const OpenRequest request{.client = parts_.client,
                             .claim = parts_.claim,
                             .events = parts_.events,
@@ -266,7 +267,8 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_change() {
 void SlotSearch::show(const Waiting& waiting) {
   place_ = waiting;
   const auto since = Clock::now() - shown_.at;
-  if (since >= parts_.options.queue_told_again || has_changed(waiting, shown_.waiting, std::chrono::duration<double>(since).count()))
+  if (since >= parts_.options.queue_told_again ||
+      has_changed(waiting, shown_.waiting, std::chrono::duration<double>(since).count()))
     tell(waiting);
 }
 
