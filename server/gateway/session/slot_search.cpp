@@ -124,9 +124,9 @@ asio::awaitable<SlotSearch::Next> SlotSearch::follow(const Allocation& allocatio
 }
 
 void SlotSearch::tell_store_away() {
-  if (told_away_ && Clock::now() - told_away_at_ < parts_.options.queue_told_again) return;
+  if (told_away_ && Clock::now() - told_at_ < parts_.options.queue_told_again) return;
   told_away_ = true;
-  told_away_at_ = Clock::now();
+  told_at_ = Clock::now();
   parts_.client.offer(store_away(place_));
   shown_ = {};  // what comes next is shown
 }
@@ -146,7 +146,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_store() {
 }
 
 asio::awaitable<SlotSearch::Next> SlotSearch::try_worker() {
-  if (place_.position > 0 && Clock::now() - shown_.at >= parts_.options.queue_told_again)
+  if (place_.position > 0 && Clock::now() - told_at_ >= parts_.options.queue_told_again)
     tell(place_);
   const OpenRequest request{.client = parts_.client,
                             .claim = parts_.claim,
@@ -266,15 +266,17 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_change() {
 
 void SlotSearch::show(const Waiting& waiting) {
   place_ = waiting;
-  const auto since = Clock::now() - shown_.at;
-  if (since >= parts_.options.queue_told_again ||
-      has_changed(waiting, shown_.waiting, std::chrono::duration<double>(since).count()))
+  const auto now = Clock::now();
+  const double since_s = std::chrono::duration<double>(now - shown_.at).count();
+  if (now - told_at_ >= parts_.options.queue_told_again ||
+      has_changed(waiting, shown_.waiting, since_s))
     tell(waiting);
 }
 
 void SlotSearch::tell(const Waiting& waiting) {
   parts_.client.offer(queue_update(waiting));
-  shown_ = {waiting, Clock::now()};
+  told_at_ = Clock::now();
+  shown_ = {waiting, told_at_};
 }
 
 SlotSearch::Next SlotSearch::refuse(const NoGpu& none) {

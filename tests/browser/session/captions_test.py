@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import time
 
 from faked import begins, check, faked_page
 
@@ -76,6 +77,8 @@ def settles_what_was_interrupted_only(page):
     page.wait("the first is interrupted", lambda: page.states()[-2] == "stopped")
     check(page.states()[-1] == "waiting", f"the text after it: {page.states()[-1]}")
     page.tell(ENDED)
+    time.sleep(1.5)  # longer than a silence after which what was spoken counts as said
+    check(page.states()[-1] == "waiting", f"it was not spoken yet: {page.states()[-1]}")
     is_spoken(page)
     check(page.text("#subtitle") == "This comes after it.", page.text("#subtitle"))
     is_silent(page)
