@@ -119,10 +119,14 @@ export class Captions {
   }
 
   /** The gateway takes the oldest text that waits for what cannot be spoken. `unspeakable`: it has nothing to speak. */
-  refused(unspeakable) {
+  refusedNext(unspeakable) {
     const waiting = this.items.filter(isWaitingText);
     const item = (unspeakable && waiting.find(({ text }) => !/[\p{L}\p{N}]/u.test(text))) || waiting[0];
-    if (item) this.#settle("refused", [item]);
+    if (item) this.refused(item);
+  }
+
+  refused(item) {
+    this.#settle("refused", [item]);
   }
 
   stopped(item) {

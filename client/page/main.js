@@ -71,7 +71,7 @@ function sayEarly() {
     try {
       session.say(text);
     } catch (error) {
-      captions.stopped(item);
+      captions.refused(item);
       problem(error.message);
     }
   }
@@ -195,7 +195,7 @@ function listen(one) {
   on("draining", ({ notice_s }) => drain.show(notice_s));
   on("sound-blocked", () => problem("Your browser plays no sound. Click the picture, and check that it has a loudspeaker to play on."));
   on("problem", (detail) => {
-    if (["not_found", "invalid", "not_spoken"].includes(detail.code)) captions.refused(detail.code === "invalid");
+    if (["not_found", "invalid", "not_spoken"].includes(detail.code)) captions.refusedNext(detail.code === "invalid");
     problem(explainProblem(detail));
   });
   on("ended", ({ reason }) => {

@@ -33,11 +33,16 @@ def size(page, width, height):
 
 def shows_face_and_fields_together(page):
     """On a phone, without statistics."""
-    size(page, 390, 844)
+    for height in (844, 800):
+        size(page, 390, height)
+        fits_a_phone(page, height)
+
+
+def fits_a_phone(page, height):
     page.run("scrollTo(0, 0)")
     where = page.run("return ['stage', 'composer', 'mic'].map((id) => { const box = document.getElementById(id).getBoundingClientRect();"
                      "return [box.top, box.bottom]; })")
-    check(where[0][0] >= 0 and all(bottom <= 844 for _, bottom in where), f"top and bottom of picture, text and microphone: {where}")
+    check(where[0][0] >= 0 and all(bottom <= height for _, bottom in where), f"top and bottom of picture, text and microphone, of {height}: {where}")
     high = page.run("return document.querySelector('.modes').getBoundingClientRect().height")
     check(high >= 40, f"the switch has {high} pixels")
 
