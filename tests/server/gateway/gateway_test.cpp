@@ -65,6 +65,7 @@ TEST_CASE("a user hears again and again that nothing has changed in the queue, o
     REQUIRE(update.is_object());
     away += update.contains("code") ? 1 : 0;
   }
+  pool.set_away(false);
 }
 
 TEST_CASE("a user who drops and may not resume releases the slot, or the queue position, at once") {
