@@ -73,6 +73,8 @@ export interface SessionEvents {
   ready: Ready;
   /** The first picture was drawn. */
   picture: {};
+  /** The connection was lost before the session began: it is begun once more, with a new token, and another place in the queue. */
+  reconnecting: {};
   resuming: {};
   resumed: Ready;
   "speech-started": { pts_us: number };

@@ -12,6 +12,7 @@ import { Input } from "./navtalk/input.js";
 import { LatencyMeter } from "./navtalk/latency.js";
 import { microphones } from "./navtalk/microphone.js";
 import { PictureView } from "./navtalk/pictures.js";
+import { Silence } from "./navtalk/silence.js";
 import { SoundPlayer } from "./navtalk/sound.js";
 import { Mean, RateMeter } from "./navtalk/statistics.js";
 import { decodeFile } from "./navtalk/files.js";
@@ -21,14 +22,13 @@ export { avatars, decodeFile, microphones, missingFeature };
 
 const RESUME_WITHIN_MS = 30000; // the gateway holds a session so long (docs/protocol.md)
 const RETRY_MS = [200, 500, 1000, 2000, 4000];
-const RESUMED_WITHIN_MS = 5000; // one try, before the next
-const STILL_MS = 12000; // without a frame: the connection is taken for broken
 const MOST_EVENT_WAIT_MS = 1000;
 const SOUND_WITHIN_MS = 1500;
 
 export class Session extends EventTarget {
   #canvas;
   #options;
+  #token; // of the last connection
   #socket = null;
   #clock = new SessionClock();
   #pictures = null;
@@ -43,12 +43,14 @@ export class Session extends EventTarget {
   #tier = null;
   #resumeUntil = 0;
   #retries = 0;
-  #heard = 0;
-  #watch = 0;
+  #silence = new Silence();
   #follow = 0;
   #lastError = null;
   #volume = 1;
   #seen = false; // a picture was drawn
+  #speaks = false; // somebody does, by the last event of it
+  #doubtsSpeech = false; // an event may have been lost with the connection: the next picture tells
+  #begunAnew = false; // the connection was lost before the session began
   #interruptions = 0;
   #input;
   #foreign = false; // other sound than the microphone's is still to come back
@@ -89,7 +91,7 @@ export class Session extends EventTarget {
     const worklet = (name) => this.#context.audioWorklet.addModule(new URL(`./navtalk/${name}-worklet.js`, import.meta.url));
     this.#context.resume(); // it waits until the user has touched the page
     await Promise.all([worklet("playback"), worklet("capture")]);
-    if (typeof this.#options.token === "function") this.#options.token = await this.#options.token();
+    await this.#getToken();
     if (this.#state === "ended") return;
     this.#sound = new SoundPlayer(this.#context, this.#clock);
     this.#sound.volume = this.#volume;
@@ -206,31 +208,52 @@ export class Session extends EventTarget {
 
   // --- the connection
 
-  #connect() {
+  async #getToken() {
     const { token } = this.#options;
+    this.#token = typeof token === "function" ? await token() : await token;
+  }
+
+  #connect() {
+    const token = this.#token;
     const socket = new WebSocket(realtimeAddress(this.#options.server), token ? [`navtalk.token.${token}`] : []);
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
     socket.onopen = () => {
-      this.#heard = performance.now();
+      this.#silence.end();
       socket.send(JSON.stringify(this.#startFrame()));
     };
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return;
-      this.#heard = performance.now();
+      this.#silence.end();
       if (typeof data === "string") this.#event(JSON.parse(data));
       else this.#media(data);
     };
     socket.onclose = ({ code }) => {
       if (socket === this.#socket) this.#closed(code);
     };
-    clearInterval(this.#watch);
-    this.#heard = performance.now();
-    this.#watch = setInterval(() => {
-      const still = performance.now() - this.#heard;
-      if (this.#state === "resuming" && still > RESUMED_WITHIN_MS) this.#closed(1006);
-      if (this.#state === "ready" && still > STILL_MS && socket.readyState === WebSocket.OPEN) this.#closed(1006);
-    }, 1000);
+    this.#silence.watch(socket, () => this.#state, () => this.#goneSilent());
+  }
+
+  #goneSilent() {
+    if (this.#state === "connecting") this.#finish({ code: "unreachable", message: "the server does not answer" });
+    else this.#closed(1006);
+  }
+
+  // Once: what waits has lost its place, but not its user. Each token is good for one session.
+  async #beginAnew() {
+    this.#begunAnew = true;
+    this.#silence.stop();
+    this.#socket.onclose = this.#socket.onmessage = null;
+    this.#socket.close();
+    this.#socket = null;
+    this.#state = "connecting";
+    this.#tell("reconnecting");
+    try {
+      await this.#getToken();
+    } catch (error) {
+      return this.#finish({ code: error.code ?? "unreachable", message: error.message });
+    }
+    if (this.#state === "connecting") this.#connect();
   }
 
   #startFrame() {
@@ -279,12 +302,15 @@ export class Session extends EventTarget {
       case "session.undrained":
         return this.#tell("undrained");
       case "speech.started":
+        this.#speaks = true;
         return this.#tellInTime("speech-started", frame);
       case "speech.ended":
         this.#foreign = false;
+        this.#speaks = false;
         return this.#tellInTime("speech-ended", frame);
       case "interrupted":
         this.#foreign = false;
+        this.#speaks = false;
         this.#interruptions += 1;
         this.#sound.clear(); // what was under way when interrupt() was called
         return this.#tell("interrupted", frame);
@@ -309,6 +335,7 @@ export class Session extends EventTarget {
     this.#retries = 0;
     this.#tier = frame.video.fps;
     this.#lastError = null;
+    this.#doubtsSpeech = resumed;
     this.#clock.reset();
     this.#latency.forget();
     this.#pictures.configure(frame.video);
@@ -326,7 +353,7 @@ export class Session extends EventTarget {
     this.#state = "ready";
     this.#ready = { ...this.#ready, video, audio };
     this.#tier = video.fps;
-    this.#foreign = false;
+    this.#foreign = this.#speaks = this.#doubtsSpeech = false;
     this.#interruptions += 1; // what was to be told in time
     this.#input.forgetFile();
     this.#latency.forget();
@@ -356,15 +383,23 @@ export class Session extends EventTarget {
     if (frame.kind === KIND_VIDEO) {
       this.#latency.pictureArrived(frame.timeUs, now);
       this.#pictures.take(frame);
+      if (this.#doubtsSpeech) this.#seeSpeech(frame);
     } else if (frame.kind === KIND_PCM) {
       this.#latency.soundArrived(frame.timeUs, frame.content.byteLength / 2);
       this.#sound.play(frame, this.#ready.audio.rate);
     }
   }
 
+  // Of the first picture after a resume: it says the same as the events, which are not repeated.
+  #seeSpeech({ speaks, timeUs }) {
+    this.#doubtsSpeech = false;
+    if (speaks !== this.#speaks) this.#event({ type: speaks ? "speech.started" : "speech.ended", pts_us: timeUs });
+  }
+
   #closed(code) {
     if (this.#state === "ended") return;
     const told = this.#lastError;
+    if (this.#state === "waiting" && code === 1006 && !this.#ready && !told && !this.#begunAnew) return this.#beginAnew();
     const may = this.#ready?.resume_token && !(told && told.code !== "draining");
     if (!may) return this.#finish(told ?? { code: code === 1000 ? "ended" : "connection_lost", message: "" });
     const now = performance.now();
@@ -375,9 +410,9 @@ export class Session extends EventTarget {
     }
     const pause = RETRY_MS[Math.min(this.#retries++, RETRY_MS.length - 1)];
     if (now + pause > this.#resumeUntil) return this.#finish({ code: "connection_lost", message: "" });
-    clearInterval(this.#watch);
+    this.#silence.stop();
     this.#socket.onclose = null;
-    this.#socket.close();
+    this.#socket.close(4000, "no answer"); // without a code it would end the session that is to go on
     setTimeout(() => this.#state === "resuming" && this.#connect(), pause);
   }
 
@@ -385,7 +420,7 @@ export class Session extends EventTarget {
   #finish(reason) {
     if (this.#state === "ended") return;
     this.#state = "ended";
-    clearInterval(this.#watch);
+    this.#silence.stop();
     clearInterval(this.#follow);
     this.#input.closeMicrophone();
     const socket = this.#socket;

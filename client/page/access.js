@@ -58,4 +58,8 @@ export function askForKey(place, wrong, done) {
   field.focus();
 }
 
+export function forgetKey() {
+  key = "";
+}
+
 export const hasKey = () => key !== "";

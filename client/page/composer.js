@@ -24,6 +24,13 @@ export class Composer {
     this.use("", false);
   }
 
+  /** One line beneath the text; "": none. */
+  tell(text, tone = "") {
+    const hint = byId("composer-hint");
+    if (hint.textContent !== text) hint.textContent = text;
+    hint.dataset.tone = tone;
+  }
+
   #submit() {
     const text = this.text.value.trim();
     if (!text || !this.usable || !this.say(text)) return;
@@ -35,8 +42,9 @@ export class Composer {
     byId("speak").disabled = !this.usable || this.text.value.trim() === "";
   }
 
-  use(name, usable) {
-    this.usable = usable;
+  /** `early`: a text may be given already, though sound cannot. */
+  use(name, usable, early = usable) {
+    this.usable = early;
     this.text.placeholder = name ? `What should ${name} say?` : "";
     byId("file").disabled = !usable;
     byId("mic").disabled = !usable;

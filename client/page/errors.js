@@ -21,13 +21,34 @@ const TEXTS = {
   overflow: ["Too much was sent at once", "Wait until the avatar has spoken, then send the rest."],
   not_spoken: ["The text could not be spoken", "Try again, or change the text."],
   too_fast: ["The server closed the connection", "Too much was sent before the session began. Start again."],
-  unauthorised: ["You may not start here", "The key that was entered has ended, or your time to begin is over. Load the page again."],
+  unauthorised: ["You may not start here", "The key that was entered has ended, or your time to begin is over. Enter a key again."],
   forbidden: ["This page may not use the server", "Its operator allows other pages only."],
   tenant_limit: ["Too many at once", "As many people use your account as it allows. Try again in a moment."],
-  key_revoked: ["Your access was taken back", "The key that was entered is no longer valid. Ask for another one, then load the page again."],
+  key_revoked: ["Your access was taken back", "The key that was entered is no longer valid. Ask for another one, then enter it."],
   session_over: ["Your time is over", "Start again when you like."],
   failed: ["Something went wrong on the server", "Start again. If it keeps happening, its log says more."],
 };
+
+// In a session that goes on, where these codes answer something else.
+const PROBLEMS = {
+  not_found: "No voice is there to speak this text. Talk, send a sound file, or ask the operator to install a voice.",
+  invalid: "There is nothing to speak in this text. Write words.",
+  tenant_limit: "Your account sends more than it may. Wait a moment.",
+};
+const NO_USE = new Set(["insecure", "worklet", "webcodecs", "forbidden"]); // the same again would end the same
+
+/** One line about an error {code, message} in a session that goes on. */
+export function explainProblem({ code, message }) {
+  if (PROBLEMS[code]) return PROBLEMS[code];
+  const [title, text] = TEXTS[code] ?? [];
+  return title ? `${title}. ${text}` : message || "Something went wrong.";
+}
+
+/** What a user can do after that reason: "key", enter another one; "again"; null: neither. */
+export function remedyOf({ code }) {
+  if (code === "key_revoked" || code === "unauthorised") return "key";
+  return NO_USE.has(code) ? null : "again";
+}
 
 /** {title, text} of a reason {code, message}. */
 export function explain({ code, message }) {

@@ -1,10 +1,11 @@
 // The page: a gallery, then a session with the avatar that was chosen.
 import { Session, missingFeature } from "../navtalk.js";
-import { tokenFor } from "./access.js";
+import { forgetKey, tokenFor } from "./access.js";
 import { Actions } from "./actions.js";
 import { Captions } from "./captions.js";
 import { Composer } from "./composer.js";
 import { DrainNotice } from "./drain_notice.js";
+import { explainProblem } from "./errors.js";
 import { byId, announce, nameOf, voiceText } from "./elements.js";
 import { playPreviews, showGallery } from "./gallery.js";
 import { Stage } from "./stage.js";
@@ -14,14 +15,15 @@ import { followTheme } from "./theme.js";
 
 let session = null;
 let avatar = null;
-let refusal = ""; // of the text that was refused last
+let fewer = false; // pictures than the session began with
+let early = []; // texts that were given before the session was ready
 let spaceHeld = false; // since it was pressed outside of a field
 
-const captions = new Captions();
+const captions = new Captions({ again: say, settled: interruptible });
 const drain = new DrainNotice();
 const statistics = new StatisticsPanel();
-const stage = new Stage({ leave, again: () => begin(avatar) });
-const voice = new Voice({ talked: () => captions.add("Microphone", "Your voice") });
+const stage = new Stage({ leave, again: () => begin(avatar, true), anotherKey });
+const voice = new Voice({ talked, listens: (sending) => stage.listening(sending) });
 const composer = new Composer({ say, send });
 const actions = new Actions({ play: (name) => session?.play(name) });
 
@@ -30,6 +32,13 @@ function status(text, tone = "") {
   element.hidden = !text;
   element.textContent = text;
   element.dataset.tone = tone;
+}
+
+// While the server makes fewer pictures: how many are seen.
+function showRate() {
+  if (session?.state !== "ready") return;
+  const { fps, tier } = session.statistics();
+  status(fewer ? `Live, ${Math.round(fps) || tier} fps` : "Live", "live");
 }
 
 function view(name) {
@@ -41,36 +50,67 @@ function view(name) {
 
 function say(text) {
   try {
-    if (!session?.say(text)) return false;
+    if (!session) return false;
+    if (!session.ready) {
+      early.push({ text, item: captions.add("Typed", text) });
+    } else {
+      if (!session.say(text)) return false;
+      captions.add("Typed", text);
+    }
   } catch (error) {
-    refusal = error.message;
-    problem(refusal);
+    problem(error.message);
     return false;
   }
-  if (refusal && byId("voice-hint").textContent === refusal) problem("");
-  captions.add("Typed", text);
+  accepted();
   return true;
+}
+
+// What was typed in the queue.
+function sayEarly() {
+  for (const { text, item } of early.splice(0)) {
+    try {
+      session.say(text);
+    } catch (error) {
+      captions.refused(item);
+      problem(error.message);
+    }
+  }
 }
 
 async function send(file) {
   const item = captions.add("File", file.name);
+  accepted();
   try {
-    if (!(await session.sendFile(file))) captions.stopped();
+    if (!(await session.sendFile(file))) captions.stopped(item);
   } catch (error) {
     captions.remove(item);
     problem(error.message);
   }
 }
 
+function talked() {
+  captions.add("Microphone", "Your voice");
+  accepted();
+}
+
+// Something new is under way: what went wrong before is over.
+function accepted() {
+  composer.tell("");
+  interruptible();
+}
+
 function problem(text) {
-  const hint = byId("voice-hint");
-  hint.textContent = text;
-  hint.dataset.tone = "alarm";
+  composer.tell(text, "alarm");
+}
+
+function interruptible() {
+  byId("interrupt").disabled = !stage.speaks && !captions.open;
 }
 
 // Whether there is a session to send to.
 function use(usable) {
   composer.use(nameOf(avatar.id), usable);
+  captions.use(usable);
   actions.use(usable);
   if (!usable) voice.release();
 }
@@ -84,6 +124,7 @@ function listen(one) {
       stage.workerLost(detail);
     } else {
       status("In the queue");
+      composer.tell("A text that you write now is spoken when it is your turn.");
       stage.queue(detail);
     }
   });
@@ -93,13 +134,21 @@ function listen(one) {
   });
   on("ready", (ready) => {
     actions.show(ready.actions);
+    fewer = false;
     status("Live", "live");
+    composer.tell("");
     stage.live();
-    captions.clear(nameOf(avatar.id));
-    composer.use(nameOf(avatar.id), true);
+    captions.invite(`${nameOf(avatar.id)} is ready. Type a sentence, hold the microphone, or send a sound file.`);
+    use(true);
+    sayEarly();
+    interruptible();
     byId("text").focus({ preventScroll: true });
   });
   on("picture", () => stage.pictured());
+  on("reconnecting", () => {
+    status("Reconnecting", "alarm");
+    stage.connecting("Reconnecting");
+  });
   on("resuming", () => {
     use(false);
     status("Reconnecting", "alarm");
@@ -114,36 +163,50 @@ function listen(one) {
   on("speech-started", () => {
     stage.speaking(true);
     captions.speechStarted();
+    interruptible();
   });
   on("speech-ended", () => {
     stage.speaking(false);
     captions.speechEnded();
+    interruptible();
   });
   on("interrupted", () => {
     stage.speaking(false);
-    captions.stopped();
+    captions.interrupted();
   });
   on("action-started", ({ name }) => actions.seen(name));
   on("action-ended", () => actions.seen(null));
-  on("quality", ({ fps }) => status(fps < one.ready.video.fps ? `Live, ${fps} fps` : "Live", "live"));
+  on("quality", ({ fps }) => {
+    fewer = fps < one.ready.video.fps;
+    showRate();
+  });
   on("worker-changed", () => {
     drain.clear(); // it was the lost computer's
+    fewer = false;
     actions.seen(null);
     use(true);
-    captions.stopped();
+    captions.lost();
     status("Live", "live");
+    stage.speaking(false);
     stage.live();
+    interruptible();
     announce("The avatar moved to another computer. The session goes on.");
   });
   on("draining", ({ notice_s }) => drain.show(notice_s));
   on("undrained", () => drain.undone());
   on("sound-blocked", () => problem("Your browser plays no sound. Click the picture, and check that it has a loudspeaker to play on."));
-  on("problem", ({ message }) => problem(message));
+  on("problem", (detail) => {
+    if (["not_found", "invalid", "not_spoken"].includes(detail.code)) captions.refusedNext(detail.code === "invalid");
+    problem(explainProblem(detail));
+  });
   on("ended", ({ reason }) => {
     session = null;
+    early = [];
     use(false);
     drain.clear();
-    captions.stopped();
+    captions.lost();
+    captions.invite("");
+    composer.tell("");
     voice.use(null);
     statistics.follow(null);
     if (reason) {
@@ -153,14 +216,16 @@ function listen(one) {
   });
 }
 
-async function begin(chosen) {
+// `again`: with the avatar of before, whose log stays.
+async function begin(chosen, again = false) {
   avatar = chosen;
   const name = nameOf(avatar.id);
   view("session");
   byId("name").textContent = name;
   byId("about").textContent = voiceText(avatar.voice);
-  captions.clear("");
-  composer.use(name, false);
+  if (!again) captions.clear();
+  captions.use(false);
+  composer.use(name, false, true);
   actions.show();
   stage.show(avatar);
   status("Connecting");
@@ -176,6 +241,10 @@ async function begin(chosen) {
   } catch (error) {
     if (session !== one) return;
     session = null;
+    early = [];
+    captions.lost();
+    use(false);
+    composer.tell("");
     one.end();
     statistics.follow(null);
     status("Not connected", "alarm");
@@ -186,6 +255,7 @@ async function begin(chosen) {
 function leave() {
   const one = session;
   session = null;
+  early = [];
   one?.end();
   drain.clear();
   statistics.follow(null);
@@ -195,8 +265,14 @@ function leave() {
   byId("cards").querySelector(`[data-avatar="${CSS.escape(avatar.id)}"]`)?.focus();
 }
 
+function anotherKey() {
+  forgetKey();
+  leave();
+  showGallery(begin, true);
+}
+
 function interrupt() {
-  session?.interrupt();
+  if (session?.interrupt()) captions.interrupting();
 }
 
 function mute() {
@@ -254,5 +330,6 @@ addEventListener("blur", () => {
 });
 addEventListener("pagehide", () => session?.end());
 
+setInterval(() => fewer && showRate(), 1000);
 followTheme();
 showGallery(begin);

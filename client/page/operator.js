@@ -9,16 +9,17 @@ const COST_PAUSE_MS = 60000;
 const MOST_EVENTS = 200;
 
 const money = (value) => value.toFixed(2);
-const plot = new PoolPlot(byId("plot"), [["slots", "--line-strong"], ["sessions", "--accent"], ["waiting", "--alarm"]]);
+const plot = new PoolPlot(byId("plot"), [["slots", "--line-strong", "area"], ["sessions", "--accent"], ["waiting", "--alarm", "dashes"]]);
 const costPlot = new PoolPlot(byId("cost-plot"), [["usd_per_hour", "--accent"]], { least: 0.01, text: money });
 let key = "";
 let lastEvent = 0;
+let shownGpus = "";
 let costAt = 0;
 
 class KeyRefused extends Error {}
 
-async function ask(path) {
-  const answer = await fetch(path, { headers: { Authorization: `Bearer ${key}` } });
+async function ask(path, method = "GET") {
+  const answer = await fetch(path, { method, headers: { Authorization: `Bearer ${key}` } });
   if (answer.ok) return answer.json();
   const refusal = await refusalOf(answer);
   throw answer.status === 401 || answer.status === 403 ? new KeyRefused(`The gateway refuses this key: ${refusal.message}.`) : refusal;
@@ -27,7 +28,16 @@ async function ask(path) {
 const problemOf = (error) =>
   error instanceof KeyRefused ? error.message : error instanceof ServerError ? `The gateway has a problem: ${error.message}` : "The gateway does not answer";
 
-const clock = (time) => new Date(time).toLocaleTimeString();
+// With the date, where that is another day.
+function clock(time) {
+  const at = new Date(time), hour = at.toLocaleTimeString();
+  return at.toDateString() === new Date().toDateString() ? hour : `${at.toLocaleDateString()} ${hour}`;
+}
+
+// "gateway vm:4fd0:1" names the gateway and its process: the table shows "gateway vm".
+function whoOf(who) {
+  return make("span", { title: who }, who.split(/[:/]/, 1)[0]);
+}
 const GIB = 2 ** 30;
 const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
 
@@ -62,14 +72,41 @@ function useOf(gpu) {
   ];
 }
 
+async function act(gpu, action, button) {
+  button.disabled = true;
+  byId("action-problem").textContent = "";
+  try {
+    await ask(`/v1/pool/gpus/${encodeURIComponent(gpu.id)}/${action}`, "POST");
+    await refresh();
+  } catch (error) {
+    if (error instanceof KeyRefused) return askForKey(error.message);
+    byId("action-problem").textContent = `${gpu.id}: ${error.message}`;
+    button.disabled = false;
+  }
+}
+
+// Ends its sessions after a notice and takes no new ones, or undoes that.
+function actionsOf(gpu) {
+  const action = gpu.draining ? "undrain" : ["idle", "running"].includes(gpu.state) ? "drain" : null;
+  if (!action) return "";
+  const text = action === "drain" ? "Drain" : "Undo drain";
+  const button = make("button", { className: "quiet small", type: "button", "aria-label": `${text} ${gpu.id}`, "data-action": `${gpu.id} ${action}` }, text);
+  button.addEventListener("click", () => act(gpu, action, button));
+  return button;
+}
+
 function showGpus(gpus) {
+  if (JSON.stringify(gpus) === shownGpus) return; // a button that is being pressed stays
+  shownGpus = JSON.stringify(gpus);
+  const focused = document.activeElement?.dataset?.action?.split(" ")[0];
   const state = (gpu) => {
     const text = gpu.draining ? `${gpu.state}, draining` : gpu.state;
     return make("span", { className: "state", "data-state": gpu.state }, text);
   };
   byId("gpus").replaceChildren(...gpus.map((gpu) => row(
     gpu.id, gpu.provider, state(gpu), `${gpu.sessions} of ${gpu.slots}`, ...useOf(gpu.gpu),
-    money(gpu.usd_per_hour), clock(gpu.since), gpu.last_error ?? "")));
+    money(gpu.usd_per_hour), clock(gpu.since), gpu.last_error ?? "", actionsOf(gpu))));
+  if (focused) byId("gpus").querySelector(`[data-action^="${CSS.escape(focused)} "]`)?.focus();
 }
 
 function showEvents(events) {
@@ -77,7 +114,7 @@ function showEvents(events) {
   for (const event of [...events].sort((a, b) => a.number - b.number)) {
     lastEvent = Math.max(lastEvent, event.number);
     const change = event.from === event.to ? event.to ?? "" : `${event.from ?? "–"} → ${event.to ?? "removed"}`;
-    body.prepend(row(clock(event.at), event.gpu, change, event.why, event.who));
+    body.prepend(row(clock(event.at), event.gpu, change, event.why, whoOf(event.who)));
     for (const one of [plot, costPlot]) one.event(Date.parse(event.at));
   }
   while (body.children.length > MOST_EVENTS) body.lastChild.remove();

@@ -4,7 +4,7 @@ const MOST = 1800; // an hour
 const MARGIN = { left: 36, right: 8, top: 8, bottom: 24 };
 
 export class PoolPlot {
-  /** `lines`: [name of a figure, colour's property]; of one unit. `least`: what the axis shows at least; `text`: of its numbers. */
+  /** `lines`: [name of a figure, colour's property, "area" or "dashes" where it is no plain line]; of one unit, the later ones on top. `least`: what the axis shows at least; `text`: of its numbers. */
   constructor(canvas, lines, { least = 1, text = String } = {}) {
     this.canvas = canvas;
     this.lines = lines;
@@ -43,7 +43,11 @@ export class PoolPlot {
     context.fillStyle = colour("--muted");
     context.fillText(this.text(most), 0, y(most) + 4);
     context.fillText("0", 0, y(0) + 4);
-    context.fillText(new Date(first).toLocaleTimeString(), MARGIN.left, height - 4);
+    for (const at of [first, (first + last) / 2, last]) {
+      context.textAlign = at === first ? "left" : at === last ? "right" : "center";
+      context.fillText(new Date(at).toLocaleTimeString(), x(at), height - 4);
+    }
+    context.textAlign = "left";
     context.strokeStyle = colour("--line");
     context.lineWidth = 1;
     for (const value of [0, most]) {
@@ -61,8 +65,9 @@ export class PoolPlot {
     }
     context.lineWidth = 2;
     context.lineJoin = "round";
-    for (const [name, accent] of this.lines) {
+    for (const [name, accent, kind] of this.lines) {
       context.strokeStyle = colour(accent);
+      context.setLineDash(kind === "dashes" ? [6, 4] : []);
       context.beginPath();
       let before = null;
       for (const point of this.points) {
@@ -71,6 +76,13 @@ export class PoolPlot {
         before = point[name];
       }
       context.stroke();
+      if (kind !== "area") continue;
+      context.lineTo(x(this.points.at(-1).at), y(0));
+      context.lineTo(x(first), y(0));
+      context.fillStyle = colour("--line");
+      context.globalAlpha = 0.5;
+      context.fill();
+      context.globalAlpha = 1;
     }
   }
 }

@@ -1,17 +1,25 @@
 // The avatar, and what lies over it: connecting, the queue, errors, speaking.
 import { announce, byId, make, nameOf, reducedMotion } from "./elements.js";
-import { explain } from "./errors.js";
+import { explain, remedyOf } from "./errors.js";
 import { showPreview } from "./preview_video.js";
 
+// Nine of ten waits are shorter (docs/protocol.md), so that it need not fall while one waits.
 export function etaText(seconds) {
   if (seconds === null || seconds === undefined) return "No estimate yet";
   if (seconds < 10) return "Only a moment longer";
-  if (seconds < 90) return `About ${Math.ceil(seconds / 5) * 5} seconds`;
-  return `About ${Math.ceil(seconds / 60)} minutes`;
+  if (seconds < 90) return `Nine of ten wait less than ${Math.ceil(seconds / 5) * 5} seconds`;
+  return `Nine of ten wait less than ${Math.ceil(seconds / 60)} minutes`;
+}
+
+function waitedText(since) {
+  const seconds = Math.floor((performance.now() - since) / 1000);
+  return `You have waited ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
 export class Stage {
-  constructor({ leave, again }) {
+  /** leave(), again(), anotherKey(): what the user chose. */
+  constructor({ leave, again, anotherKey }) {
+    this.anotherKey = anotherKey;
     this.stage = byId("stage");
     this.veil = byId("veil");
     this.canvas = byId("canvas");
@@ -34,12 +42,15 @@ export class Stage {
     }
     this.place = null;
     this.prepared = false;
+    this.speaks = this.listens = false;
+    this.begun = performance.now();
     this.#controls(false);
     this.connecting();
   }
 
   #cover(...children) {
     this.covered = null;
+    clearInterval(this.waiting);
     this.veil.replaceChildren(make("div", {}, ...children));
     this.veil.hidden = false;
     this.stage.dataset.veiled = "";
@@ -71,8 +82,12 @@ export class Stage {
     const away = code === "store_unavailable";
     const title = away ? "Waiting for the server" : position === null ? "You are in the queue" : position === 1 ? "You are next" : "Your place in the queue";
     const detail = away ? message || "Your place is kept." : etaText(eta_s);
-    const [number, heading, eta] = this.#covering("queue", () => [make("div", { className: "place" }), make("h2"), make("p", { id: "eta" }),
-      make("div", { className: "progress" }, make("i")), this.#leaveButton("Leave the queue")]);
+    const [number, heading, eta, waited] = this.#covering("queue", () => [make("div", { className: "place" }), make("h2"), make("p", { id: "eta" }),
+      make("p", { id: "waited" }), make("div", { className: "progress" }, make("i")), this.#leaveButton("Leave the queue")]);
+    const count = () => (waited.textContent = waitedText(this.begun));
+    clearInterval(this.waiting);
+    this.waiting = setInterval(count, 1000);
+    count();
     number.hidden = position === null;
     number.textContent = position ?? "";
     heading.textContent = title;
@@ -107,10 +122,11 @@ export class Stage {
 
   live() {
     this.covered = null;
+    clearInterval(this.waiting);
     this.veil.hidden = true;
     delete this.stage.dataset.veiled;
     this.#controls(true);
-    this.speaking(false);
+    this.#badge();
     announce(`${this.name} is ready.`);
   }
 
@@ -121,17 +137,30 @@ export class Stage {
   }
 
   speaking(speaks) {
+    this.speaks = speaks;
+    this.#badge();
+  }
+
+  /** Whether the microphone sends. */
+  listening(listens) {
+    this.listens = listens;
+    this.#badge();
+  }
+
+  #badge() {
     const badge = byId("badge");
-    badge.textContent = speaks ? "Speaking" : "Listening";
-    badge.toggleAttribute("data-speaking", speaks);
+    badge.textContent = this.speaks ? "Speaking" : this.listens ? "Listening" : "Ready";
+    badge.toggleAttribute("data-speaking", this.speaks);
   }
 
   failed(reason) {
     const { title, text } = explain(reason);
-    const again = make("button", { className: "primary", type: "button", onclick: this.again }, "Start again");
-    this.#cover(make("h2", {}, title), make("p", {}, text),
-      make("div", { className: "row" }, again, make("button", { className: "quiet", type: "button", onclick: this.leave }, "Choose another avatar")));
+    const remedy = remedyOf(reason);
+    const button = (className, onclick, label) => make("button", { className, type: "button", onclick }, label);
+    const first = remedy === "key" ? button("primary", this.anotherKey, "Enter another key") : remedy && button("primary", this.again, "Start again");
+    const other = button("quiet", this.leave, "Choose another avatar");
+    this.#cover(make("h2", {}, title), make("p", {}, text), make("div", { className: "row" }, ...(first ? [first] : []), other));
     this.veil.firstChild.setAttribute("role", "alert");
-    again.focus({ preventScroll: true });
+    (first ?? other).focus({ preventScroll: true });
   }
 }

@@ -6,9 +6,10 @@ import { explainMicrophone } from "./errors.js";
 const OPEN_HINT = "Use headphones, so that the microphone does not hear the avatar.";
 
 export class Voice {
-  /** talked(): the microphone was used for an utterance. */
-  constructor({ talked }) {
+  /** talked(): the microphone was used for an utterance. listens(sending): whether it sends. */
+  constructor({ talked, listens }) {
     this.talked = talked;
+    this.listens = listens;
     this.button = byId("mic");
     this.opened = null;
     this.held = false;
@@ -111,6 +112,7 @@ export class Voice {
     this.talking = talking;
     this.session?.talk(talking);
     if (talking) this.talked();
+    this.listens(talking);
     this.#label();
   }
 

@@ -8,6 +8,7 @@
     streams: [], // of microphones
     levels: 0, // pieces of sound that microphones heard, sent or not
     hang: false, // new connections never open
+    silent: false, // nothing comes by itself
     full: false, // nothing leaves a socket's buffer
     refuse: false, // decoders fail at once
     noCapture: false, // there is no worklet for a microphone
@@ -33,7 +34,7 @@
       if (this.readyState !== 0) return;
       this.readyState = 1;
       this.onopen();
-      setInterval(() => this.readyState === 1 && this.onmessage({ data: new ArrayBuffer(0) }), 1000);
+      setInterval(() => this.readyState === 1 && !fakes.silent && this.onmessage({ data: new ArrayBuffer(0) }), 1000);
     }
 
     send(data) {
@@ -41,7 +42,8 @@
       this.sent.push(typeof data === "string" ? JSON.parse(data) : { type: "sound", bytes: data.byteLength });
     }
 
-    close() {
+    close(code = null) {
+      this.closed = code;
       this.readyState = 3;
     }
 

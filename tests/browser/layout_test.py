@@ -26,6 +26,27 @@ return [...panel.children].filter((one) => one.offsetHeight > 0).map((one) => {
 """
 
 
+def size(page, width, height):
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+
+def shows_face_and_fields_together(page):
+    """On a phone, without statistics."""
+    for height in (844, 800):
+        size(page, 390, height)
+        fits_a_phone(page, height)
+
+
+def fits_a_phone(page, height):
+    page.run("scrollTo(0, 0)")
+    where = page.run("return ['stage', 'composer', 'mic'].map((id) => { const box = document.getElementById(id).getBoundingClientRect();"
+                     "return [box.top, box.bottom]; })")
+    check(where[0][0] >= 0 and all(bottom <= height for _, bottom in where), f"top and bottom of picture, text and microphone, of {height}: {where}")
+    high = page.run("return document.querySelector('.modes').getBoundingClientRect().height")
+    check(high >= 40, f"the switch has {high} pixels")
+
+
 def opens_everything(page):
     page.run("document.getElementById('statistics-button').click()")
     page.run("document.querySelector('input[name=mode][value=open]').click()")
@@ -34,8 +55,7 @@ def opens_everything(page):
 
 
 def fits(page, width, height):
-    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+    size(page, width, height)
     for part in page.run(REACHED):
         where = f"{width}x{height}: {part}"
         check(part["bottom"] <= part["card"] and part["bottom"] <= part["window"] + 0.5, f"it ends below its card: {where}")
@@ -55,6 +75,7 @@ def main():
         page.tell(READY)
         page.media(PICTURE, KEY | DISCONTINUITY)
         page.say("Good morning. The weather is fine today.")
+        shows_face_and_fields_together(page)
         opens_everything(page)
         for theme in ("light", "dark"):
             page.run("document.documentElement.dataset.theme = arguments[0]", theme)

@@ -1,5 +1,5 @@
-"""usage: operator_cost_test.py CLIENT_FOLDER [SCREENSHOT]   the operator's page plots cost per hour over time, and says why a key
-is refused, of a gateway that is faked
+"""usage: operator_cost_test.py CLIENT_FOLDER [SCREENSHOT]   the operator's page plots cost per hour over time, drains a GPU, and
+says why a key is refused, of a gateway that is faked
 """
 
 import functools
@@ -43,10 +43,12 @@ return { rows, height: canvas.clientHeight };
 
 class Pool:
     usd_per_hour = LOW
+    draining = False
+    asked = []  # paths of POST
     refusal = None  # (status, message) in place of every answer
 
     def status(self):
-        gpu = {"id": "pod-1", "provider": "runpod", "state": "running", "draining": False, "sessions": 1, "slots": 2, "gpu": None,
+        gpu = {"id": "pod-1", "provider": "runpod", "state": "running", "draining": self.draining, "sessions": 1, "slots": 2, "gpu": None,
                "usd_per_hour": self.usd_per_hour, "since": "2026-01-01T10:00:00Z", "last_error": None}
         totals = {"gpus": 1, "slots": 2, "sessions": 1, "waiting": 0, "usd_per_hour": self.usd_per_hour, "usd_last_day": 3.4, "stale": False,
                   "creation_paused": None, "outages": [], "sessions_break": []}
@@ -71,6 +73,15 @@ class Gateway(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_POST(self):
+        Pool.asked.append(self.path)
+        Pool.draining = self.path.endswith("/drain")
+        self.send_response(202)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
 
     def log_message(self, *_):
         pass
@@ -97,6 +108,14 @@ def is_told_why_the_key_is_refused(page):
     page.wait("another problem is no refusal", lambda: "has a problem: the store cannot be reached" in page.text("#problem"))
     page.find("#key").clear()
     Pool.refusal = None
+
+
+def drains_and_undoes_it(page):
+    press = "const one = document.querySelector('#gpus button'); if (one?.textContent !== arguments[0]) return false; one.click(); return true"
+    page.wait("a drain is offered", lambda: page.run(press, "Drain"))
+    page.wait("it can be undone", lambda: "draining" in page.text("#gpus") and page.run(press, "Undo drain"))
+    page.wait("it is undone", lambda: "draining" not in page.text("#gpus"))
+    assert Pool.asked == ["/v1/pool/gpus/pod-1/drain", "/v1/pool/gpus/pod-1/undrain"], Pool.asked
 
 
 def is_asked_for_another_key(page):
@@ -130,6 +149,7 @@ def main():
             raise AssertionError(f"the cost of before is gone: {page.run(ROWS)}")
         if len(sys.argv) > 2:
             driver.save_screenshot(sys.argv[2])
+        drains_and_undoes_it(page)
         is_asked_for_another_key(page)
         if not all(any(f"status of {code}" in one for code in (401, 403, 503)) for one in page.problems()):
             raise AssertionError(f"the console has errors: {page.problems()}")

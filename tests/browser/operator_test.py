@@ -33,6 +33,12 @@ def main():
         if "–" not in page.text("#gpus"):
             raise AssertionError(f"a CPU has no memory of a GPU: {page.text('#gpus')}")
         page.wait("its events are shown", lambda: "idle" in page.text("#events"))
+        who = page.run("return [...document.querySelectorAll('#events td:last-child span')].map((one) => [one.textContent, one.title])")
+        if not all(title.startswith(short) and len(short) < 40 for short, title in who) or not any(short != title for short, title in who):
+            raise AssertionError(f"who did it is not shortened: {who}")
+        press = "const one = document.querySelector('#gpus button[data-action$=\" drain\"]'); one?.click(); return Boolean(one)"
+        page.wait("a drain is offered", lambda: page.run(press))
+        page.wait("it is asked for, and told of", lambda: "drain" in page.text("#events"))
         if "$ an hour" not in page.text("#tiles") or "0 of 1 slots" not in " ".join(page.text("#tiles").split()):
             raise AssertionError(f"cost or sessions are missing: {page.text('#tiles')}")
         page.wait("a week without cost is shown as such", lambda: "Nothing was used" in page.text("#cost"))

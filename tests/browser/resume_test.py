@@ -1,5 +1,9 @@
-"""usage: resume_test.py NAVTALK   the page in headless Chromium: its connection is cut, and the session goes on"""
+"""usage: resume_test.py NAVTALK   the page in headless Chromium: its connection is cut, or its gateway stands still, and the session
+goes on
+"""
 
+import os
+import signal
 import sys
 import urllib.parse
 
@@ -27,9 +31,10 @@ def main():
             "window.statuses = []; new MutationObserver(() => window.statuses.push(document.getElementById('status').textContent))"
             ".observe(document.getElementById('status'), { childList: true, characterData: true, subtree: true })"
         )
-        for times in (1, 2):
-            proxy.cut()
+        for times, breaks in enumerate((proxy.cut, proxy.cut, lambda: os.kill(serve.process.pid, signal.SIGSTOP)), 1):
+            breaks()
             page.wait("the page reconnects", lambda: "Reconnecting" in page.run("return window.statuses"))
+            os.kill(serve.process.pid, signal.SIGCONT)
             page.wait("the session goes on", lambda: page.run("return window.statuses.at(-1) ?? ''").startswith("Live"))
             page.run("window.statuses = []")
             if serve.metric("navtalk_gateway_resumed_total") != times:

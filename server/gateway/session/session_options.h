@@ -28,6 +28,8 @@ struct SessionOptions {
   std::chrono::milliseconds resume_within{30'000};
   // A worker that sends no frame for so long, though it had sent pictures, is lost.
   std::chrono::milliseconds worker_silence{5'000};
+  // A client in the queue hears of it at least so often, so that it notices when its network is gone.
+  std::chrono::milliseconds queue_told_again{10'000};
   PaceLimits before_ready{};  // how fast a client is read until its session is ready
   // Of a client in its session; further ones wait, with what comes behind them.
   TokenBucket::Rate control_frames{.burst = 100, .per_second = 20};

@@ -124,7 +124,9 @@ asio::awaitable<SlotSearch::Next> SlotSearch::follow(const Allocation& allocatio
 }
 
 void SlotSearch::tell_store_away() {
-  if (std::exchange(told_away_, true)) return;
+  if (told_away_ && Clock::now() - told_at_ < parts_.options.queue_told_again) return;
+  told_away_ = true;
+  told_at_ = Clock::now();
   parts_.client.offer(store_away(place_));
   shown_ = {};  // what comes next is shown
 }
@@ -144,6 +146,8 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_store() {
 }
 
 asio::awaitable<SlotSearch::Next> SlotSearch::try_worker() {
+  if (place_.position > 0 && Clock::now() - told_at_ >= parts_.options.queue_told_again)
+    tell(place_);
   const OpenRequest request{.client = parts_.client,
                             .claim = parts_.claim,
                             .events = parts_.events,
@@ -262,10 +266,17 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_change() {
 
 void SlotSearch::show(const Waiting& waiting) {
   place_ = waiting;
-  const double since_s = std::chrono::duration<double>(Clock::now() - shown_.at).count();
-  if (!has_changed(waiting, shown_.waiting, since_s)) return;
+  const auto now = Clock::now();
+  const double since_s = std::chrono::duration<double>(now - shown_.at).count();
+  if (now - told_at_ >= parts_.options.queue_told_again ||
+      has_changed(waiting, shown_.waiting, since_s))
+    tell(waiting);
+}
+
+void SlotSearch::tell(const Waiting& waiting) {
   parts_.client.offer(queue_update(waiting));
-  shown_ = {waiting, Clock::now()};
+  told_at_ = Clock::now();
+  shown_ = {waiting, told_at_};
 }
 
 SlotSearch::Next SlotSearch::refuse(const NoGpu& none) {

@@ -89,6 +89,7 @@ class SlotSearch {
   Next refuse(std::string_view code, std::string_view message, double retry_after_s,
               CloseCode close);
   void show(const Waiting& waiting);
+  void tell(const Waiting& waiting);
 
   const Parts parts_;
   const std::function<std::string()> start_;
@@ -96,10 +97,11 @@ class SlotSearch {
   Waiting place_{};         // that was told last
   int failed_starts_ = 0;   // workers that were reached and could not start the session
   bool told_away_ = false;  // that the store is away
-  int fenced_ = 0;          // leases that a worker took for old
-  int full_ = 0;            // refusals for want of memory
-  int shortages_ = 0;       // in a row
-  bool arrived_ = false;    // the allocator has answered once
+  std::chrono::steady_clock::time_point told_at_{};  // of the queue, or that the store is away
+  int fenced_ = 0;                                   // leases that a worker took for old
+  int full_ = 0;                                     // refusals for want of memory
+  int shortages_ = 0;                                // in a row
+  bool arrived_ = false;                             // the allocator has answered once
   std::optional<std::chrono::steady_clock::time_point> away_since_{};  // the store
   std::optional<Ready> ready_{};
 };

@@ -48,6 +48,26 @@ TEST_CASE("a waiting user sees the position change, and gets the slot when it is
   CHECK(eventually([&] { return pool.store().view().waiters.empty(); }));
 }
 
+TEST_CASE("a user hears again and again that nothing has changed in the queue, or with its store") {
+  GatewayOptions often;
+  often.session.queue_told_again = 50ms;
+  GatewayPool pool({}, often);
+  SocketClient waiter = pool.connect();
+  waiter.send(k_start);
+  for (int times = 0; times < 3; ++times) {
+    const auto update = waiter.receive_type("queue.update");
+    REQUIRE(update.is_object());
+    CHECK(update.at("position") == 1);
+  }
+  pool.set_away(true);
+  for (int away = 0; away < 2;) {
+    const auto update = waiter.receive_type("queue.update");
+    REQUIRE(update.is_object());
+    away += update.contains("code") ? 1 : 0;
+  }
+  pool.set_away(false);
+}
+
 TEST_CASE("a user who drops and may not resume releases the slot, or the queue position, at once") {
   GatewayOptions strict;
   strict.session.resume_within = 0ms;
