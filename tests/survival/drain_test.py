@@ -80,6 +80,7 @@ class Drain(unittest.TestCase):
         self.made.json("pool", "drain", "--notice-s", "10", self.session["gpu"])
         self.assertEqual(self.user.receive(PATIENCE_S)["type"], "session.draining")
         self.made.json("pool", "drain", "--undo", self.session["gpu"])
+        self.assertEqual(self.user.receive(PATIENCE_S)["type"], "session.undrained")
         self.goes_on(12)
         self.user.leave()
 

@@ -97,7 +97,8 @@ TEST_CASE("what a server's status says of a download") {
   for (const int status : {400, 401, 403, 405, 418}) CHECK(judged(status).outcome == refused);
   CHECK(judged(503, "7").retry_after == 7s);
   CHECK_FALSE(judged(503, "-7").retry_after);
-  CHECK_FALSE(judged(503, "Mon, 23 Nov 2026 16:00:00 GMT").retry_after);
+  CHECK(judged(503, "Mon, 23 Nov 2020 16:00:00 GMT").retry_after == 0s);
+  CHECK_FALSE(judged(503, "soon").retry_after);
 }
 
 TEST_CASE("a Content-Range is read, or is none") {
