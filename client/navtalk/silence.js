@@ -3,7 +3,8 @@
 const OPENED_WITHIN_MS = 15000; // the first connection
 const RESUMED_WITHIN_MS = 5000; // one try, before the next
 const STILL_MS = 12000; // without a frame of a session
-const WAITING_STILL_MS = 40000; // a queue is told of every 10 s, and a worker may take 30 s to begin (docs/protocol.md)
+// A queue is told of every 10 s, a worker may take 30 s to begin, and a gateway whose store hangs tells of it once a question (docs/protocol.md).
+const WAITING_STILL_MS = 90000;
 
 export class Silence {
   #timer = 0;

@@ -5,6 +5,7 @@ import { ServerError, refusalOf } from "../navtalk/refusal.js";
 import { byId, make } from "./elements.js";
 
 const SECONDS_TO_BEGIN = 600; // in the queue, too
+const TOKEN_WITHIN_MS = 15000;
 
 let key = "";
 
@@ -32,6 +33,7 @@ export async function tokenFor(avatar) {
     method: "POST",
     headers: { ...headers(), "Content-Type": "application/json" },
     body: JSON.stringify({ avatar: avatar.id, origin: location.origin, ttl_s: SECONDS_TO_BEGIN }),
+    signal: AbortSignal.timeout(TOKEN_WITHIN_MS), // a connection that is gone may say nothing for minutes
   }).catch(() => null);
   if (!answer) throw new ServerError("unreachable", "the server does not answer");
   if (!answer.ok) throw await refusalOf(answer);

@@ -308,15 +308,15 @@ int serve_gateway(const ServeOptions& options, Context& context) {
                                 .devices = local_devices(config),
                                 .slots_per_device = config.local.slots_per_device,
                                 .owner = owner};
-  if (!claim_host_name(*store, *pool_of_this_host.host, context.stop))
-    return stop_status(context.stop);
-  pool.emplace(PoolParts::Uses{*store, supply, demand_tracker, providers}, pool_of_this_host);
   Reload reload({.configuration = context.reread_config,
                  .operator_key = [](const Config& read) { return operator_key_of(read).text; },
                  .limits = [limits](const Timetable& read) { limits->replace_by(read); }},
                 config, operator_key.text, gateway);
   // Who knows the address may ask for it.
   const ReloadOnHangup hangups(context, [&reload] { reload.run(); });
+  if (!claim_host_name(*store, *pool_of_this_host.host, context.stop))
+    return stop_status(context.stop);
+  pool.emplace(PoolParts::Uses{*store, supply, demand_tracker, providers}, pool_of_this_host);
   if (context.json) {
     nlohmann::ordered_json told = {{"url", gateway.url()}};
     if (!gateway.admin_url().empty()) told["admin_url"] = gateway.admin_url();

@@ -65,6 +65,8 @@ class Speaker {
   std::jthread thread_;  // of what stands above, until it is joined
 };
 
+constexpr int k_longest_part_s = 10;
+
 std::int16_t pcm_of(float sample) {
   return static_cast<std::int16_t>(std::lround(std::clamp(sample * 32768.0F, -32768.0F, 32767.0F)));
 }
@@ -109,12 +111,20 @@ class SpokenParts {
     bytes_.erase(0, k_header);
     return true;
   }
+  // In bounded parts: there may be minutes of silence before the first word.
   bool give() {
-    std::vector<std::int16_t> part(ready_.size());
-    std::ranges::transform(ready_, part.begin(), pcm_of);
-    given_ += ready_.size();
+    const auto most = static_cast<std::size_t>(k_longest_part_s * rate_hz_);
+    bool wanted = true;
+    for (std::size_t at = 0; wanted && at < ready_.size(); at += most) {
+      const std::span<const float> samples =
+          std::span(ready_).subspan(at, std::min(most, ready_.size() - at));
+      std::vector<std::int16_t> part(samples.size());
+      std::ranges::transform(samples, part.begin(), pcm_of);
+      given_ += part.size();
+      wanted = take_(std::move(part));
+    }
     ready_.clear();
-    return take_(std::move(part));
+    return wanted;
   }
 
   const int rate_hz_;

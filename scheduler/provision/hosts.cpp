@@ -54,9 +54,10 @@ void drop_dead(std::vector<Host>& hosts, TimePoint now) {
   std::erase_if(hosts, [&](const Host& host) { return host.until <= now || is_dead(host.owner); });
 }
 
-// Has it that name on another machine or in another container?
-bool is_elsewhere(const Host& other, const std::string& name, const std::string& owner) {
-  return other.name == name && are_apart(other.owner, owner);
+// Has it that name on another machine or in another container? Where neither has devices there is no worker to mistake.
+bool is_elsewhere(const Host& other, const Host& host) {
+  return other.name == host.name && are_apart(other.owner, host.owner) &&
+         !(other.devices.empty() && host.devices.empty());
 }
 
 // One that holds for longer than a record can was written before the clock was set back.
@@ -65,10 +66,10 @@ bool renewed_lately(const Host& host, TimePoint now) {
          host.until <= now + k_host_record + k_host_renewal;
 }
 
-std::optional<Host> living_elsewhere(const std::vector<Host>& hosts, const std::string& name,
-                                     const std::string& owner, TimePoint now) {
+std::optional<Host> living_elsewhere(const std::vector<Host>& hosts, const Host& host,
+                                     TimePoint now) {
   const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const Host& other) {
-    return is_elsewhere(other, name, owner) && renewed_lately(other, now);
+    return is_elsewhere(other, host) && renewed_lately(other, now);
   });
   return found == hosts.end() ? std::nullopt : std::optional(*found);
 }
@@ -86,10 +87,10 @@ std::optional<Host> register_host(PoolStore& store, Host host, Duration alive) {
   host.until = now + alive;
   std::optional<Host> elsewhere;
   k_hosts.update(store, [&](std::vector<Host>& hosts) {
-    elsewhere = living_elsewhere(hosts, host.name, host.owner, now);
+    elsewhere = living_elsewhere(hosts, host, now);
     if (elsewhere) return;
     std::erase_if(hosts, [&](const Host& other) {
-      return is_elsewhere(other, host.name, host.owner);  // silent: it has ended
+      return is_elsewhere(other, host);  // silent: it has ended
     });
     const auto own = std::find_if(hosts.begin(), hosts.end(),
                                   [&](const Host& other) { return same_process(host, other); });

@@ -155,7 +155,11 @@ int Scaler::carry_out(const MaintenancePlan& plan, const PoolView& view, std::ui
     const auto by = timetable_->empty_by(origin_of(gpu), gpu.host);
     const Duration left = by ? std::max(Duration{}, *by - timetable_->wall()) : Duration{};
     give_drain_notice(store_, {.gpu = gpu.id, .ends_at = view.now + left});
-    if (set(gpu, true, k_drained_ahead)) ++changed;
+    if (set(gpu, true, k_drained_ahead))
+      ++changed;
+    else
+      std::erase(remaining,
+                 gpu.id);  // somebody was quicker: their drain, if it is one, is not ours
   }
   for (const std::size_t i : plan.undrain) {
     if (std::find(both.begin(), both.end(), view.gpus[i].id) == both.end()) continue;

@@ -8,11 +8,15 @@
 namespace navtalk {
 namespace {
 
-// That serve now and that users leave, lent or free.
+// Times that other gateways have learnt otherwise are told anew no more often.
+constexpr Duration k_times_again = std::chrono::seconds(10);
+
+// That serve now and that users leave, lent or free. Of a GPU that drains or is silent those that are lent: the jobs there count, too.
 int slots_for_jobs(const std::vector<Gpu>& gpus) {
   int slots = 0;
   for (const Gpu& gpu : gpus) {
-    if (gpu.serving() && shared(gpu) && !silent(gpu)) slots += gpu.slots - gpu.sessions + gpu.lent;
+    if (!gpu.serving()) continue;
+    slots += shared(gpu) && !silent(gpu) ? gpu.slots - gpu.sessions + gpu.lent : gpu.lent;
   }
   return slots;
 }
@@ -50,8 +54,10 @@ void BatchLane::turn() {
                                              .left = left},
                                             now);
   if (demand != before) write_offline_demand(uses_.pool, demand);
-  write_lane_supply(uses_.pool, supply_of(gpus, learnt, options_.grows_at,
-                                          {.own = demand.slots, .max_gpus = options_.max_gpus}));
+  const LaneSupply supply = supply_of(gpus, learnt, options_.grows_at,
+                                      {.own = demand.slots, .max_gpus = options_.max_gpus});
+  const bool times = now - supply_said_at_ >= k_times_again || now < supply_said_at_;
+  if (write_lane_supply(uses_.pool, supply, times)) supply_said_at_ = now;
   if (demand.slots > 0 && work.jobs > 0) uses_.supply.ensure_for_jobs();
 }
 

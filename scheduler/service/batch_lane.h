@@ -48,6 +48,7 @@ class BatchLane {
 
   Uses uses_;
   BatchLaneOptions options_;
+  TimePoint supply_said_at_{};  // by this process
 };
 
 }  // namespace navtalk

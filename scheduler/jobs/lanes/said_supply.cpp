@@ -38,7 +38,8 @@ constexpr Setting<LaneSupply> k_supply{setting_name::k_lane_supply, supply_text,
 int left_by_users(std::span<const Gpu> gpus, int own) {
   int left = -own;
   for (const Gpu& gpu : gpus) {
-    if (gpu.state == State::failed || !shared(gpu)) continue;
+    const bool comes = gpu.state == State::starting || (gpu.serving() && !silent(gpu));
+    if (!comes || !shared(gpu)) continue;
     left += gpu.slots - (gpu.sessions - gpu.lent);
   }
   return std::max(left, 0);
@@ -61,8 +62,13 @@ LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source gro
   return supply;
 }
 
-void write_lane_supply(PoolStore& store, const LaneSupply& supply) {
-  if (k_supply.read(store) != supply) k_supply.write(store, supply);
+bool write_lane_supply(PoolStore& store, const LaneSupply& supply, bool times) {
+  const auto said = k_supply.read(store);
+  const bool same = said && said->ready == supply.ready && said->starting == supply.starting &&
+                    said->most == supply.most;
+  if (same && (!times || *said == supply)) return false;
+  k_supply.write(store, supply);
+  return true;
 }
 
 LaneSupply read_lane_supply(Transaction& transaction) {

@@ -20,8 +20,9 @@ struct LaneLimits {
 LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source grows_at,
                      const LaneLimits& limits);
 
-// Writes what has changed. Error{failed} when the database cannot be reached.
-void write_lane_supply(PoolStore& store, const LaneSupply& supply);
+// Writes what has changed, and returns whether anything had. `times`: also where only the times are others, as those are that another
+// process has learnt. Error{failed} when the database cannot be reached.
+bool write_lane_supply(PoolStore& store, const LaneSupply& supply, bool times = true);
 // What was written last; nothing is known where nobody has.
 LaneSupply read_lane_supply(Transaction& transaction);
 

@@ -10,6 +10,7 @@
 #include "scheduler/jobs/lanes/said_supply.h"
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "scheduler/jobs/shares/division.h"
+#include "scheduler/jobs/shares/first_jobs.h"
 #include "scheduler/jobs/shares/lane_turn.h"
 #include "scheduler/jobs/shares/preemption_in_store.h"
 #include "scheduler/jobs/shares/share_tables.h"
@@ -156,15 +157,7 @@ VideoMinutes TenantStore::divide(double gpus, const Cause& cause, TimePoint now,
 bool TenantStore::has_claimable(TimePoint now) {
   return in_read(*backend_, [&](Transaction& t) {
     if (!any_claimable(t, now)) return false;
-    const FloodHeadroom headroom = read_lane(t).headroom;
-    if (!headroom.holds(now)) return true;
-    const auto rows = t.db.query(
-        "SELECT CAST(COALESCE(SUM(CASE WHEN state = 2 THEN jobs ELSE 0 END), 0) AS BIGINT), "
-        "CAST(COALESCE(SUM(CASE WHEN state = 1 AND tenant <> $1 THEN jobs ELSE 0 END), 0) AS "
-        "BIGINT) FROM job_totals WHERE state IN (1, 2) AND jobs > 0",
-        {headroom.tenant.text});
-    if (!rows->next()) return true;
-    return rows->integer(1) > 0 || !headroom.holds_back(headroom.tenant, rows->integer(0), now);
+    return !read_lane(t).headroom.holds(now) || !candidates_of(lane_use(t, fixed_), now).empty();
   });
 }
 

@@ -225,6 +225,9 @@ void LiveInput::tell_unspoken(const std::exception_ptr& problem) {
   } catch (const Error& error) {
     log::warn("a text was not spoken", {{"error", error.message()}});
     socket_.offer(error_frame(code_of_not_spoken(error.code()), why_not_spoken(error.code())));
+  } catch (const std::exception& error) {  // no thread or no memory: the session goes on
+    log::warn("a text was not spoken", {{"error", error.what()}});
+    socket_.offer(error_frame(code_of_not_spoken(Code::failed), why_not_spoken(Code::failed)));
   }
 }
 

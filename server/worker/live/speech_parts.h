@@ -38,6 +38,7 @@ class SpeechParts {
     if (!fits) part.resize(most_ - added_);
     added_ += part.size();
     shared_.with([&](Shared& shared) {
+      if (stop_.stop_requested()) return;
       if (!part.empty()) shared.parts.push_back(std::move(part));
       shared.too_long = !fits;
     });
@@ -71,7 +72,10 @@ class SpeechParts {
     });
   }
   // Nobody wants it any more.
-  void stop() { stop_.request_stop(); }
+  void stop() {
+    stop_.request_stop();
+    shared_.with([](Shared& shared) { shared.parts.clear(); });
+  }
 
  private:
   struct Shared {

@@ -136,3 +136,15 @@ TEST_CASE("a stop request ends a speech between its parts") {
   expect_error(Code::interrupted, {},
                [&] { speak_in_parts(k_english, "en-us", 16'000, take, stop.get_token()); });
 }
+
+TEST_CASE("a long silence before the first word is given in bounded parts") {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "( ";  // a pause each
+  const std::vector<Sound> parts = parts_of_speech(text + "Hello.", "en-us+f3", 8'000);
+  std::size_t all = 0;
+  for (const Sound& part : parts) {
+    CHECK(part.size() <= 10 * 8'000);
+    all += part.size();
+  }
+  CHECK(all > 15 * 8'000);
+}

@@ -5,6 +5,7 @@
 #include <unicode/uchar.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/speech/markup.h"
@@ -21,6 +22,21 @@ std::string_view take_valid(std::string_view& text) {
   const std::string_view all = text;
   while (!text.empty() && !is_stray(text)) take_character(text);
   return all.substr(0, all.size() - text.size());
+}
+
+// Normalisation takes the square of the marks in a row. No word has more of them (UAX #15, "Stream-Safe Text Format"); the rest is left
+// out.
+std::string with_few_marks(std::string_view text) {
+  constexpr int k_most_marks = 30;
+  std::string few;
+  few.reserve(text.size());
+  for (int marks = 0; !text.empty();) {
+    const std::string_view before = text;
+    const char32_t character = take_character(text);
+    marks = (U_GET_GC_MASK(static_cast<UChar32>(character)) & U_GC_M_MASK) != 0 ? marks + 1 : 0;
+    if (marks <= k_most_marks) few += before.substr(0, before.size() - text.size());
+  }
+  return few;
 }
 
 // Without differences of case, of width and of how a character is composed, and without what is to be ignored.
@@ -70,7 +86,7 @@ std::string plain_words(std::string_view text) {
       text.remove_prefix(1);
       continue;
     }
-    const std::string plain = folded(take_valid(text));
+    const std::string plain = folded(with_few_marks(take_valid(text)));
     for (std::string_view left = plain; !left.empty();) words.add(take_character(left));
   }
   return words.take();
@@ -78,10 +94,13 @@ std::string plain_words(std::string_view text) {
 
 std::vector<std::string> heard_words(std::string_view text) {
   std::vector<std::string> heard = {plain_words(text)};
+  std::set<std::string> known = {std::string(text)};
   for (const std::string& part : {std::string(text), without_unspoken(text)}) {
     for (const std::string& form :
          {part, without_tags(part), without_tags(part, ""), without_tags_in_words(part)}) {
-      std::string words = plain_words(without_references(form));
+      const auto [unknown, is_new] = known.insert(without_references(form));
+      if (!is_new) continue;
+      std::string words = plain_words(*unknown);
       if (std::ranges::find(heard, words) == heard.end()) heard.push_back(std::move(words));
     }
   }

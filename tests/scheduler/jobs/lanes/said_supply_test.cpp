@@ -40,8 +40,9 @@ TEST_CASE("slots that serve, without those of users, and those that start are co
   Gpu late = supply_gpu(State::starting, 2);
   late.since = k_gpu_begun + 30s;
   const std::vector<Gpu> gpus = {
-      supply_gpu(State::running, 4, 3, 2), supply_gpu(State::idle, 1),   late,
-      supply_gpu(State::starting, 1),      supply_gpu(State::failed, 9), draining};
+      supply_gpu(State::running, 4, 3, 2), supply_gpu(State::idle, 1),    late,
+      supply_gpu(State::starting, 1),      supply_gpu(State::failed, 9),  draining,
+      supply_gpu(State::paused, 9),        supply_gpu(State::stopping, 9)};
   const LaneSupply supply =
       supply_of(gpus, learnt_leads(), Source::cloud, {.own = 3, .max_gpus = 6});
   CHECK(supply.ready == 4);

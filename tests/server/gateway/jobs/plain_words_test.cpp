@@ -83,3 +83,12 @@ TEST_CASE("words are heard behind tags and references") {
   CHECK_FALSE(hears("befoul<b/>ed", "foul"));
   CHECK(heard_words("Plain words.").size() == 1);
 }
+
+TEST_CASE("of many marks in a row the first thirty count") {
+  std::string marked = "a";
+  for (int i = 0; i < 30; ++i) marked += "\u0301";
+  const std::string words = plain_words(marked);
+  for (int i = 0; i < 1000; ++i) marked += "\u0316";
+  CHECK(plain_words(marked) == words);
+  CHECK(plain_words(marked + "b") == words + "b");
+}
