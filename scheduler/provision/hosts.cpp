@@ -122,8 +122,14 @@ bool claim_host_name(PoolStore& store, const Host& host, const std::stop_token& 
 }
 
 std::string host_name_taken(PoolStore& store, const std::string& name, const std::string& owner) {
-  const auto other =
-      living_elsewhere(k_hosts.read(store).value_or(std::vector<Host>{}), name, owner, store.now());
+  const std::vector<Host> hosts = k_hosts.read(store).value_or(std::vector<Host>{});
+  const auto own = std::find_if(hosts.begin(), hosts.end(), [&](const Host& host) {
+    return host.name == name && host.owner == owner;
+  });
+  // Without a record of its own it may have workers.
+  const Host host =
+      own != hosts.end() ? *own : Host{.name = name, .devices = {"any"}, .owner = owner};
+  const auto other = living_elsewhere(hosts, host, store.now());
   return other ? host_name_taken_by(*other) : "";
 }
 

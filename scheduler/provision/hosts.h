@@ -46,8 +46,8 @@ inline constexpr Duration k_host_renewal = std::chrono::seconds(10);
 inline constexpr Duration k_host_silence = std::chrono::seconds(30);
 
 // Writes the process's record into the store; it expires `alive` from now. If a process elsewhere has
-// the host's name, writes nothing and returns that one's record. Error{failed} when others change the
-// list all the time.
+// the host's name, and one of the two has devices, writes nothing and returns that one's record.
+// Error{failed} when others change the list all the time.
 std::optional<Host> register_host(PoolStore& store, Host host, Duration alive = k_host_record);
 // The same at the start of a process. A process elsewhere may have been killed, or its machine
 // started again, so this waits for k_host_silence; Error{invalid} if it renews its record meanwhile.
