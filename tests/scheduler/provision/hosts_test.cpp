@@ -77,8 +77,17 @@ TEST_CASE("a gateway does not start beside one elsewhere that renews its record"
 
 TEST_CASE("a stop ends the wait for a host's name") {
   SmallPool pool;
-  register_host(*pool.store, {.name = "here", .owner = elsewhere()});
+  register_host(*pool.store, {.name = "here", .devices = {"cpu"}, .owner = elsewhere()});
   std::stop_source stop;
   stop.request_stop();
   CHECK(!claim_host_name(*pool.store, {.name = "here", .owner = this_process()}, stop.get_token()));
+}
+
+TEST_CASE("gateways without devices may share a host's name") {
+  SmallPool pool;
+  PoolStore& store = *pool.store;
+  CHECK(claim_host_name(store, {.name = "here", .owner = elsewhere()}, {}));
+  CHECK(claim_host_name(store, {.name = "here", .owner = this_process()}, {}));
+  CHECK(live_hosts(store).size() == 2);
+  CHECK(host_name_taken(store, "here", this_process()).empty());
 }

@@ -52,7 +52,7 @@ TEST_CASE("a provider whose list hangs delays no other provider's") {
 
 TEST_CASE("no pool starts under the host name of another machine, and each row stays as it is") {
   SmallPool pool;
-  REQUIRE(!register_host(*pool.store, {.name = "here", .owner = elsewhere()}));
+  REQUIRE(!register_host(*pool.store, {.name = "here", .devices = {"cpu"}, .owner = elsewhere()}));
   ScriptedProvider local(Source::local);
   Gpu row = new_gpu(pool.identity, Source::local);
   row.host = "here";
