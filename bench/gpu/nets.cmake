@@ -30,6 +30,7 @@ set(alone
   core/files/json_object.cpp
   core/files/whole_file.cpp
   core/log/log.cpp
+  core/text/bounded_json.cpp
   core/text/printable.cpp
   core/text/rfc3339.cpp
   gpu/device/batch_parts.cpp
