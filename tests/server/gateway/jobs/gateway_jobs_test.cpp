@@ -113,6 +113,33 @@ TEST_CASE("the events of a job end for a key that was revoked") {
   pool.stop();  // which ends it in any case
 }
 
+TEST_CASE("a key of the tenant that is reserved has no jobs of those who have none") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
+  const Got made =
+      pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  REQUIRE(made.status == 202);
+  const std::string job = "/v1/jobs/" + made.body.at("id").get<std::string>();
+  // As an earlier version made them.
+  const MadeKey user = pool.keys().create({.tenant = {"acme"}}),
+                admin = pool.keys().create({.tenant = {"acme"}, .role = Role::admin});
+  pool.locked()->script("UPDATE api_keys SET tenant = 'local' WHERE id IN ('" + user.key.id +
+                        "', '" + admin.key.id + "'); COMMIT");
+  const auto asked = [&](const char* method, const std::string& path, const MadeKey& key) {
+    return ask(method, pool.url() + path, "", owner_headers(key.text));
+  };
+  REQUIRE(eventually([&] { return asked("GET", job, user).status == 403; }));
+  CHECK_THAT(asked("GET", job, user).text, Catch::Contains("reserved"));
+  CHECK(asked("DELETE", job, user).status == 403);
+  CHECK(asked("GET", job + "/events", user).status == 403);
+  CHECK(asked("GET", "/v1/jobs", user).status == 403);
+  CHECK(asked("GET", "/v1/webhook-secret", user).status == 403);
+  CHECK(ask("POST", pool.url() + "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})",
+            owner_headers(user.text, k_json))
+            .status == 403);
+  CHECK(eventually([&] { return asked("GET", job, admin).status == 200; }));
+}
+
 TEST_CASE("a job that the store does not take is to be sent again later") {
   GatewayOptions options;
   options.jobs = JobOptions{};
