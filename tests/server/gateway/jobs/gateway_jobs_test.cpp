@@ -113,6 +113,27 @@ TEST_CASE("the events of a job end for a key that was revoked") {
   pool.stop();  // which ends it in any case
 }
 
+TEST_CASE("the events of a job go on behind an outage of the store") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
+  const std::string job = submitted(pool);
+  RawClient listener(pool.url());
+  listener.send("GET /v1/jobs/" + job + "/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " +
+                pool.first_key() + "\r\n\r\n");
+  CHECK_THAT(listener.receive_until("event: submit"), Catch::Contains("200 OK"));
+  pool.locked()->script("ALTER TABLE job_events RENAME TO away; COMMIT");
+  const std::string events = pool.url() + "/v1/jobs/" + job + "/events";
+  Headers as_json = owner_headers(pool.first_key(), {{"Accept", "application/json"}});
+  // The stream looks each second.
+  for (const auto until = std::chrono::steady_clock::now() + 3s;
+       std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(100ms))
+    REQUIRE(ask("GET", events, "", as_json).status == 503);
+  pool.locked()->script("ALTER TABLE away RENAME TO job_events; COMMIT");
+  CHECK(ask("DELETE", pool.url() + "/v1/jobs/" + job, "", owner_headers(pool.first_key())).status ==
+        200);
+  CHECK_THAT(listener.receive_until("event: cancel"), Catch::Contains("event: cancel"));
+}
+
 TEST_CASE("a key of the tenant that is reserved has no jobs of those who have none") {
   const TemporaryDirectory folder;
   GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
