@@ -423,11 +423,18 @@ asio::awaitable<Response> JobApi::result(const Request& request) {
     co_return error_response(409, "not_done",
                              "the job has no result: it is " + std::string(name(job.state)));
   const std::string format = video_choice(job.spec).format;
-  auto here = [&] { return is_served(parts_.files.result(job.id, format)); };
-  const bool is_here = co_await parts_.file_threads.run(here);
+  const std::uint64_t bytes = Json::parse(job.result).at("bytes");
+  auto look = [&] { return served_size(parts_.files.result(job.id, format)); };
+  const std::optional<std::uint64_t> here = co_await parts_.file_threads.run(look);
   const std::string type = content_type(format);
-  if (!is_here && parts_.files.bucket() != nullptr && shared_result(job))
+  if (here && *here != bytes)
+    log::error("a job's video on the disk has another size than it had", {{"job", job.id.text}});
+  if (here != bytes && parts_.files.bucket() != nullptr && shared_result(job))
     co_return co_await shared_video(request, job, type);
+  if (here && *here != bytes)
+    co_return error_response(404, "not_found",
+                             "the video of this job is gone: its file is damaged. Submit the job "
+                             "again");
   auto open = [&] {
     return served_file(request, parts_.files.result(job.id, format),
                        {.content_type = type, .missing = "the video of this job is gone"},

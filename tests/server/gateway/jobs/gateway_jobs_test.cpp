@@ -161,6 +161,37 @@ TEST_CASE("a key of the tenant that is reserved has no jobs of those who have no
   CHECK(eventually([&] { return asked("GET", job, admin).status == 200; }));
 }
 
+TEST_CASE("a video that was cut on the disk is not served, unless the bucket has it whole") {
+  const std::string whole = "video";
+  const LoopbackServer bucket([&](Connection& connection, const ReceivedRequest& request) {
+    if (request.method == "HEAD") {
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+    } else {
+      connection.answer(200, request.method == "GET" ? whole : "");
+    }
+  });
+  const auto variable = [&](const char* name) {
+    return std::string(name) == "AWS_ENDPOINT_URL_S3" ? bucket.url() : "key";
+  };
+  const TemporaryDirectory folder;
+  GatewayOptions options = with_jobs_in(folder);
+  const bool shared = GENERATE(false, true);
+  if (shared)
+    options.jobs->bucket = std::make_shared<const JobBucket>("s3://videos/jobs", variable);
+  GatewayPool pool({}, options, k_job_owner);
+  const std::string job = submitted(pool);
+  end(pool, folder / "jobs", job);
+  if (shared)
+    pool.locked()->script(
+        R"(UPDATE jobs SET result = '{"bytes":5,"frames":1,"duration_s":0.04,"key":"k"}'; COMMIT)");
+  std::ofstream(folder / "jobs" / job / "video.mp4") << GENERATE("", "vide");
+  const Got got =
+      ask("GET", pool.url() + "/v1/jobs/" + job + "/result", "", owner_headers(pool.first_key()));
+  CHECK(got.status == (shared ? 200 : 404));
+  CHECK(shared == (got.text == whole));
+  if (!shared) CHECK_THAT(got.text, Catch::Contains("the video of this job is gone"));
+}
+
 TEST_CASE("a job that the store does not take is to be sent again later") {
   GatewayOptions options;
   options.jobs = JobOptions{};
