@@ -91,7 +91,7 @@ int speak(const ProbeOptions& options, Context& context) {
            .filter_required = false});
   tell_confined(context);
   const Markup markup = options.ssml ? Markup::ssml : Markup::none;
-  const auto [duration_s, too_long, ran] =
+  const auto [duration_s, silent, too_long, ran] =
       measure_spoken(text, options.voice, markup, options.max_duration_s, context.stop);
   if (too_long || ran.exit_status == 128 + SIGXCPU)
     return tell(RefusedSound{.rule = "duration",
@@ -102,6 +102,9 @@ int speak(const ProbeOptions& options, Context& context) {
   if (ran.exit_status != 0)
     return tell_unspoken(
         {Code::failed, fmt::format("espeak-ng ended with status {}", ran.exit_status)}, context);
+  if (silent)
+    return tell(RefusedSound{.rule = "silence", .message = "it holds nothing that can be spoken"},
+                context);
   return tell_spoken(duration_s, context);
 }
 

@@ -17,6 +17,7 @@
 #include "core/speech/espeak.h"
 #include "core/speech/markup.h"
 #include "core/speech/sentences.h"
+#include "core/speech/spoken_length.h"
 #include "core/speech/voices.h"
 
 namespace navtalk {
@@ -64,7 +65,6 @@ std::string in_lines(const std::string& part) {
 }  // namespace
 
 bool is_silent(std::span<const float> samples) {
-  constexpr float k_quietest_speech = 0.01F;
   return std::ranges::all_of(samples,
                              [](float sample) { return std::abs(sample) < k_quietest_speech; });
 }

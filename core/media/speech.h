@@ -18,7 +18,7 @@ namespace navtalk {
 void speak(const std::string& text, const std::string& voice, const std::filesystem::path& output,
            const std::stop_token& stop = {}, Markup markup = Markup::none);
 
-// espeak-ng gives digital silence for text that it cannot speak; speech peaks near 1. Samples in [-1, 1).
+// Whether none of it is louder than k_quietest_speech. Samples in [-1, 1).
 bool is_silent(std::span<const float> samples);
 
 // Subtitles of a plain text that speak() made `duration_s` long, in two lines of 42 characters at most.

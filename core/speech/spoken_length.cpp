@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <thread>
@@ -15,7 +16,8 @@
 namespace navtalk {
 namespace {
 
-// Counts a WAV file as espeak-ng writes it: a header of 44 bytes, whose bytes 28 to 31 are the bytes of a second.
+// Counts a WAV file as espeak-ng writes it: a header of 44 bytes, whose bytes 28 to 31 are the bytes of a second, and samples of
+// 16 bits.
 class SoundCounter {
  public:
   explicit SoundCounter(double most_s) : most_s_(most_s), reader_([this] { read(); }) {}
@@ -36,6 +38,7 @@ class SoundCounter {
     return static_cast<double>(bytes_ - header_.size()) / bytes_a_second;
   }
   bool too_long() const { return seconds() > most_s_; }
+  bool silent() const { return silent_; }
 
  private:
   void read() {
@@ -49,15 +52,25 @@ class SoundCounter {
     pipe_.read.reset();  // whoever goes on writing is ended by SIGPIPE
   }
   void take(std::span<const unsigned char> part) {
-    for (std::size_t i = 0; i < part.size() && bytes_ + i < header_.size(); ++i)
-      header_[bytes_ + i] = part[i];
-    bytes_ += part.size();
+    for (const unsigned char byte : part) {
+      if (bytes_ < header_.size()) {
+        header_[bytes_] = byte;
+      } else if (bytes_ % 2 == 0) {
+        low_ = byte;
+      } else {
+        const auto sample = static_cast<std::int16_t>(low_ | byte << 8U);
+        silent_ = silent_ && std::abs(sample / 32'768.0F) < k_quietest_speech;
+      }
+      ++bytes_;
+    }
   }
 
   const double most_s_;
   Pipe pipe_ = make_pipe();
   std::array<unsigned char, 44> header_{};
   std::uint64_t bytes_ = 0;
+  unsigned low_ = 0;  // of a sample whose other byte has not come
+  bool silent_ = true;
   std::jthread reader_;  // of what stands above, until it is joined
 };
 
@@ -68,7 +81,10 @@ SpokenLength measure_spoken(const std::string& text, const std::string& voice, M
   SoundCounter counter(most_s);
   RunResult ran = speak_into(counter.sound(), text, voice, markup, stop);
   counter.finish();
-  return {.seconds = counter.seconds(), .too_long = counter.too_long(), .ran = std::move(ran)};
+  return {.seconds = counter.seconds(),
+          .silent = counter.silent(),
+          .too_long = counter.too_long(),
+          .ran = std::move(ran)};
 }
 
 }  // namespace navtalk

@@ -9,8 +9,12 @@
 
 namespace navtalk {
 
+// Of 1. espeak-ng gives digital silence for text that it cannot speak; speech peaks near 1.
+inline constexpr float k_quietest_speech = 0.01F;
+
 struct SpokenLength {
   double seconds = 0;
+  bool silent = true;     // none of it was spoken, as of a text of dashes
   bool too_long = false;  // espeak-ng was ended, since it spoke for longer than it may
   RunResult ran{};
 };

@@ -1,7 +1,5 @@
 #include "scheduler/access/key_store.h"
 
-#include "core/base/error.h"
-#include "core/text/printable.h"
 #include "scheduler/pool/tenant_name.h"
 #include "scheduler/store/columns.h"
 #include "scheduler/store/run_work.h"
@@ -29,10 +27,7 @@ std::optional<ApiKey> find_key(Transaction& t, const std::string& id) {
 }  // namespace
 
 MadeKey KeyStore::create(const NewKey& wanted) {
-  if (!valid_tenant_name(wanted.tenant)) {
-    throw Error(Code::invalid, "'" + printable_start(wanted.tenant.text, k_longest_tenant) +
-                                   "' is not a valid tenant name: " + k_tenant_name_rule);
-  }
+  check_tenant_name(wanted.tenant);
   MadeKey made{.text = make_key_text()};
   made.key = {.id = key_id(made.text).value(),
               .hash = hash_of(made.text),

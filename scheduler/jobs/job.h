@@ -56,8 +56,8 @@ struct Job {
   JobState state = JobState::queued;
   TimePoint changed_at{};  // when the state or a segment last did
   TimePoint
-      not_before{};  // released again after a failed try: claimed from then on; else the epoch
-  int attempts = 0;  // since it was submitted, the running one included
+      not_before{};  // released again after a failed or lost try: claimed from then on; else the epoch
+  int attempts = 0;         // that count, since it was submitted, the running one included
   std::uint64_t epoch = 0;  // fencing token of the last claim
   std::string worker{};     // that holds or last held the lease
   TimePoint lease_until{};  // while running

@@ -24,7 +24,7 @@ enum class JobState : std::uint8_t {
   running = 2,   // a worker holds its lease
   done = 3,
   failed = 4,     // the input is at fault: another try would end in the same way
-  dead = 5,       // every try that it may have has failed
+  dead = 5,       // every try that it may have has failed, or was lost
   cancelled = 6,  // by who submitted it
 };
 inline constexpr int k_job_states = 7;
@@ -37,7 +37,7 @@ enum class JobEvent : std::uint8_t {
   finish = 4,     // its result is there
   refuse = 5,     // the input cannot be rendered
   retry = 6,      // a try failed, another follows
-  exhaust = 7,    // the last try failed
+  exhaust = 7,    // the last try failed, or it was lost too often
   lose = 8,       // its lease has expired, or its worker has ended
   yield = 9,      // its worker stops, and has not failed
   cancel = 10,    // no longer wanted

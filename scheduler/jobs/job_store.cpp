@@ -47,7 +47,7 @@ void end_attempt(Job& job, const std::string& why) {
 }
 
 // As end_attempt(). An attempt that finished a segment does not count: a job of many segments ends,
-// however often its workers and gateways are lost meanwhile.
+// however often its workers are lost meanwhile.
 void end_failed_attempt(Transaction& t, Job& job, const std::string& why) {
   if (segment_since_claim(t, job)) --job.attempts;
   end_attempt(job, why);
@@ -315,10 +315,18 @@ Recorded JobStore::yield_for_later(const JobLease& lease, const std::string& why
   return give_back(lease, why, now, pause);
 }
 
+// Nothing says that the job is to blame: the whole process ended, or did not renew. But one that kills its gateway does not do
+// so for ever.
 void JobStore::lose(Transaction& t, Job& job, const Cause& cause, TimePoint now) const {
-  end_failed_attempt(t, job, cause.why);
-  const bool again = may_retry(rules_, job.attempts);
-  apply(t, job, again ? JobEvent::lose : JobEvent::exhaust, cause, now);
+  const int losses = losses_since_segment(t, job) + 1;
+  const bool again = losses < rules_.most_losses;
+  const std::string why =
+      again ? cause.why : fmt::format("{}, {} times without a finished segment", cause.why, losses);
+  --job.attempts;
+  end_attempt(job, why);
+  if (const Duration delay = delay_after_loss(rules_, losses); again && delay > Duration{})
+    job.not_before = now + delay;
+  apply(t, job, again ? JobEvent::lose : JobEvent::exhaust, {cause.who, why}, now);
 }
 
 std::vector<Job> JobStore::requeue_expired(const Cause& cause, TimePoint now,

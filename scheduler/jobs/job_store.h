@@ -128,9 +128,9 @@ class JobStore {
   Recorded yield_for_later(const JobLease& lease, const std::string& why, TimePoint now,
                            Duration pause);
 
-  // Takes the jobs whose lease has expired from their workers. The rows afterwards: released at once,
-  // or dead where it was the last try. Tries that have finished a segment do not count. `kept`: jobs that the
-  // caller still works on, whose leases it only was late to renew.
+  // Takes the jobs whose lease has expired from their workers. The tries do not count: the rows afterwards are released, at
+  // once after the first loss and then after a delay, or dead after JobRules::most_losses without a finished segment. `kept`:
+  // jobs that the caller still works on, whose leases it only was late to renew.
   std::vector<Job> requeue_expired(const Cause& cause, TimePoint now,
                                    const std::set<JobId>& kept = {});
   // The same for one worker that is known to have ended.

@@ -192,6 +192,17 @@ bool segment_since_claim(Transaction& transaction, const Job& job) {
   return any;
 }
 
+int losses_since_segment(Transaction& transaction, const Job& job) {
+  const auto rows = transaction.db.query(
+      "SELECT COUNT(*) FROM job_events WHERE job = $1 AND event = $2 AND number > (SELECT "
+      "COALESCE(MAX(number), 0) FROM job_events WHERE job = $1 AND event IN ($3, $4))",
+      {job.number, column::of(JobEvent::lose), column::of(JobEvent::segment),
+       column::of(JobEvent::resubmit)});
+  int losses = 0;
+  while (rows->next()) losses = column::number<int>(*rows, 0);
+  return losses;
+}
+
 std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id) {
   const auto rows = transaction.db.query(
       "SELECT part, work, result FROM job_segments WHERE job = (SELECT number FROM jobs WHERE id = "

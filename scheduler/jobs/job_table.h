@@ -47,6 +47,8 @@ void insert_segment(Transaction& transaction, const Job& job, const JobSegment& 
 void update_segment(Transaction& transaction, const Job& job, const JobSegment& segment);
 // Whether a segment was finished since the job was last claimed.
 bool segment_since_claim(Transaction& transaction, const Job& job);
+// How often the job was lost since its last segment, or since it was submitted again.
+int losses_since_segment(Transaction& transaction, const Job& job);
 std::vector<JobSegment> segments_of(Transaction& transaction, const JobId& id);
 // Of one job, oldest first.
 std::vector<JobHistory> history_of(Transaction& transaction, const JobId& id,

@@ -11,7 +11,7 @@
 namespace navtalk {
 
 // Workers are named by this_process(). `me` is not asked about, and stands in the jobs' history.
-// The jobs, as they are afterwards: released, or dead after their last try.
+// The jobs, as they are afterwards: released, or dead after too many losses.
 std::vector<Job> requeue_of_dead_workers(JobStore& store, const std::string& me);
 // Not after an outage of the store, in which nobody could renew. `mine`: what `me` still works on.
 std::vector<Job> requeue_expired_leases(JobStore& store, const std::string& me,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "scheduler/pool/gpu.h"
 
@@ -11,6 +12,11 @@ inline constexpr std::size_t k_longest_tenant = 64;
 // For messages, behind the name.
 inline constexpr const char* k_tenant_name_rule = "write 1 to 64 letters, digits, '.', '_' and '-'";
 
+// Of jobs that came without an API key of a tenant. Whoever had a key of it would have these jobs.
+inline constexpr std::string_view k_keyless_tenant = "local";
+
 bool valid_tenant_name(const TenantId& tenant);
+// Of a tenant with keys and terms of its own. Error{invalid} for a name that is not valid, and for k_keyless_tenant.
+void check_tenant_name(const TenantId& tenant);
 
 }  // namespace navtalk

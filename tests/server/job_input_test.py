@@ -161,6 +161,21 @@ class Inputs(unittest.TestCase):
         for voice in ("en-us+f3", "en-us+f3", "de"):
             self.assertTrue(self.text_accepted({"text": "Hello.", "voice": voice})["estimated"])
 
+    def test_a_text_that_holds_nothing_to_speak_is_refused(self):
+        for text in ("...", "-", "\u2014", "<b></b>", " \u200b ", "?"):
+            with self.subTest(text):
+                self.assertIn("nothing that can be spoken", self.text_refused({"text": text}, "silence"))
+        self.text_refused({"text": "<speak><break time='2s'/></speak>", "ssml": True}, "silence")
+        for text in ("+", "\u2026 yes", "7"):
+            with self.subTest(text):
+                self.text_accepted({"text": text})
+
+    def test_speech_of_which_no_frame_is_left_is_refused(self):
+        record(self.folder / "speech/late.wav", 3)
+        status, answer, _ = self.submit((self.folder / "speech/late.wav").read_bytes(), {"start": 2.9999})
+        self.assertEqual(status, 400, answer)
+        self.assertIn("shorter than one frame", answer["error"]["message"])
+
     def test_a_text_that_is_spoken_for_too_long_is_refused_and_a_long_one_is_measured(self):
         sentence = "We walk along the river and talk about the long and quiet day. "  # four seconds
         self.assertIn("media.max_duration_s", self.text_refused({"text": sentence * 1500}, "duration"))

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/text/printable.h"
 #include "scheduler/jobs/job_table.h"
 #include "scheduler/jobs/lanes/said_supply.h"
 #include "scheduler/jobs/promises/job_estimates.h"
@@ -28,10 +27,7 @@ void check_range(std::string_view what, double value, double least, double most)
 }
 
 void check_terms(const TenantId& tenant, const TenantTerms& terms) {
-  if (!valid_tenant_name(tenant)) {
-    throw Error(Code::invalid, "'" + printable_start(tenant.text, k_longest_tenant) +
-                                   "' is not a valid tenant name: " + k_tenant_name_rule);
-  }
+  check_tenant_name(tenant);
   check_range("plan", terms.plan, 0, k_highest_plan);
   check_range("weight", terms.weight, k_least_weight, k_most_weight);
   check_range("max_rate", terms.max_rate, 0, k_most_minutes);

@@ -9,6 +9,7 @@
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
+#include "scheduler/pool/tenant_name.h"
 #include "server/gateway/jobs/faults/on_store.h"
 #include "server/gateway/jobs/faults/own_fault.h"
 #include "server/gateway/jobs/job_events.h"
@@ -30,7 +31,7 @@ constexpr std::size_t k_parsed_at_once = 64 << 10;                 // bytes, on 
 constexpr int k_uploads_in_memory = 4;                             // of the largest size
 
 // Whoever asks without a key, and the operator.
-const TenantId k_nobodys{"local"};
+const TenantId k_nobodys{std::string(k_keyless_tenant)};
 constexpr const char* k_event_stream = "text/event-stream";
 
 std::int64_t seconds_now() {
@@ -112,7 +113,13 @@ void JobApi::add_routes(Router& router) {
 asio::awaitable<std::variant<TenantId, Response>> JobApi::tenant_of(const Request& request) {
   auto who = co_await parts_.access.principal_of(request);
   if (auto* refusal = std::get_if<Response>(&who)) co_return std::move(*refusal);
-  const TenantId& tenant = std::get<Principal>(who).tenant;
+  const auto& [tenant, role, key] = std::get<Principal>(who);
+  // A key that an earlier version made. An operator's may see what the operator has.
+  if (tenant == k_nobodys && role != Role::admin)
+    co_return error_response(403, "forbidden",
+                             "the tenant name '" + tenant.text +
+                                 "' is reserved for jobs that come without a key: ask for a key of "
+                                 "another tenant");
   co_return tenant.empty() ? k_nobodys : tenant;
 }
 
@@ -416,11 +423,18 @@ asio::awaitable<Response> JobApi::result(const Request& request) {
     co_return error_response(409, "not_done",
                              "the job has no result: it is " + std::string(name(job.state)));
   const std::string format = video_choice(job.spec).format;
-  auto here = [&] { return is_served(parts_.files.result(job.id, format)); };
-  const bool is_here = co_await parts_.file_threads.run(here);
+  const std::uint64_t bytes = Json::parse(job.result).at("bytes");
+  auto look = [&] { return served_size(parts_.files.result(job.id, format)); };
+  const std::optional<std::uint64_t> here = co_await parts_.file_threads.run(look);
   const std::string type = content_type(format);
-  if (!is_here && parts_.files.bucket() != nullptr && shared_result(job))
+  if (here && *here != bytes)
+    log::error("a job's video on the disk has another size than it had", {{"job", job.id.text}});
+  if (here != bytes && parts_.files.bucket() != nullptr && shared_result(job))
     co_return co_await shared_video(request, job, type);
+  if (here && *here != bytes)
+    co_return error_response(404, "not_found",
+                             "the video of this job is gone: its file is damaged. Submit the job "
+                             "again");
   auto open = [&] {
     return served_file(request, parts_.files.result(job.id, format),
                        {.content_type = type, .missing = "the video of this job is gone"},

@@ -45,7 +45,12 @@ asio::awaitable<std::string> JobEvents::next() {
   const auto begun = std::chrono::steady_clock::now();
   while (!over_ && !parts_.dispatcher.draining()) {
     if (!co_await may_listen()) break;
-    std::string text = co_await news();
+    std::string text;
+    try {
+      text = co_await news();
+    } catch (const StoreFault&) {
+      // It comes back, and the stream must not end as if the job were over.
+    }
     if (!text.empty()) co_return text;
     if (std::chrono::steady_clock::now() - begun >= k_comment_every) co_return ":\n\n";
     pause.expires_after(k_look_every);

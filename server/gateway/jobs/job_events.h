@@ -38,8 +38,8 @@ class JobEvents {
   JobEvents(Parts parts, JobId job, std::int64_t after)
       : parts_(std::move(parts)), job_(std::move(job)), after_(after) {}
 
-  // What is new, after a wait for it; a comment now and then, so that both ends notice a lost
-  // connection. "": the job is over, the key counts no more, or the gateway stops.
+  // What is new, after a wait for it, also for a store that is away; a comment now and then, so that both ends notice a
+  // lost connection. "": the job is over, the key counts no more, or the gateway stops.
   boost::asio::awaitable<std::string> next();
   // What is known now, without a wait.
   boost::asio::awaitable<std::string> rest() { return news(); }

@@ -66,13 +66,18 @@ std::string JobFiles::keep_upload(std::string_view bytes, const std::stop_token&
   return name;
 }
 
+// A file that a disk or a person has cut or changed is replaced.
 void JobFiles::write_upload(const fs::path& file, std::string_view bytes) const {
   make_folder(file.parent_path());
-  std::error_code error;
-  if (const auto lock = locked(file.parent_path()); fs::exists(file, error)) {
-    fs::last_write_time(file, fs::file_time_type::clock::now(), error);  // see sweep_uploads()
-    if (!error) return;
+  bool young = false;
+  {
+    const auto lock = locked(file.parent_path());
+    std::error_code error;
+    young = fs::file_size(file, error) == bytes.size() && !error;
+    if (young) fs::last_write_time(file, fs::file_time_type::clock::now(), error);
+    young = young && !error;  // see sweep_uploads(), which leaves it from now on
   }
+  if (young && !is_damaged(file.filename().native())) return;
   // Others may send the same speech at this moment.
   PartialPath partial({.target = file.native() + "." + random_id()});
   errno = 0;
@@ -92,6 +97,25 @@ void JobFiles::share_upload(const std::string& audio, const std::stop_token& sto
   if (!bucket_ || bucket_->put(JobBucket::upload_key(audio), upload(audio), stop)) return;
   if (stop.stop_requested())
     throw Error(Code::failed, "this gateway ends before the bucket has the speech");
+}
+
+bool JobFiles::is_damaged(const std::string& audio) const {
+  try {
+    return sha256_file(upload(audio)) != audio;
+  } catch (const Error&) {
+    return false;  // whoever reads it finds out why it cannot be read
+  }
+}
+
+// Looks once more where nobody replaces it meanwhile.
+void JobFiles::remove_damaged(const std::string& audio) const {
+  if (!is_damaged(audio)) return;
+  const auto lock = locked(folder_ / "uploads");
+  if (!is_damaged(audio)) return;
+  log::error("speech in jobs.folder is damaged: it is fetched again from the bucket",
+             {{"sha256", audio}});
+  std::error_code gone;
+  fs::remove(upload(audio), gone);
 }
 
 fs::path JobFiles::upload(const std::string& audio) const { return folder_ / "uploads" / audio; }
@@ -212,6 +236,7 @@ bool JobFiles::obtain(const JobId& job, const std::string& audio, std::size_t se
   prepare(job);
   if (!audio.empty()) {
     make_folder(upload(audio).parent_path());
+    remove_damaged(audio);
     if (bucket_->fetch(JobBucket::upload_key(audio), upload(audio), stop) == Found::unreachable)
       return false;
   }

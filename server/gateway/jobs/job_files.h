@@ -39,6 +39,8 @@ class JobFiles {
   std::string keep_upload(std::string_view bytes, const std::stop_token& stop = {}) const;
   // Of a JobSpec::audio.
   std::filesystem::path upload(const std::string& audio) const;
+  // Whether its file holds other bytes than were sent. Reads all of it; false for one that cannot be read.
+  bool is_damaged(const std::string& audio) const;
   // JobSpec::audio of all jobs that are not over, read anew by each call.
   using InUse = std::function<std::set<std::string>()>;
   // Removes speech that no job needs any more and that is older than an hour, here once the bucket has it
@@ -85,9 +87,10 @@ class JobFiles {
   bool unshare(const std::vector<std::string>& keys, const std::stop_token& stop = {}) const;
 
  private:
-  // Makes it young where it is there.
+  // Makes it young where it is there, whole.
   void write_upload(const std::filesystem::path& file, std::string_view bytes) const;
   void share_upload(const std::string& audio, const std::stop_token& stop) const;
+  void remove_damaged(const std::string& audio) const;
 
   std::filesystem::path folder_;
   std::shared_ptr<const JobBucket> bucket_;

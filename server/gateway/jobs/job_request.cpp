@@ -187,6 +187,22 @@ void check_speech(const JobRequest& asked, const nlohmann::json& video) {
   check_url("audio_url", asked.audio_url);
 }
 
+// Of the part of so many seconds of speech that is rendered. Without a rate of its own a video has the avatar's, which is
+// hardly lower than 25.
+void refuse_shorter_than_a_frame(const JobRequest& asked, double seconds) {
+  constexpr double k_rounding = 1e-6;
+  const double part_s = std::min(seconds - asked.start_s, asked.duration_s.value_or(seconds));
+  const auto options = video_choice(asked.job.spec).options;
+  const auto fps = options.find("fps");
+  const double frame_s =
+      fps == options.end() ? k_least_duration_s : parse_frame_rate(fps->second).value().seconds(1);
+  if (part_s < frame_s * (1 - k_rounding))
+    refuse(
+        fmt::format("the speech lasts {:.4f} s where the video begins, which is shorter than "
+                    "one frame of {:.4f} s",
+                    std::max(0.0, part_s), frame_s));
+}
+
 bool is_pictures(std::string_view format) { return format == "gif" || format == "webp"; }
 
 // What infer refuses: a job that is accepted is one that can be rendered.
@@ -328,6 +344,7 @@ void take_measured(JobRequest& request, double seconds) {
   if (request.start_s >= seconds && request.start_s > 0)
     refuse(fmt::format("start {} s is behind the end of the speech, which lasts {:.2f} s",
                        request.start_s, seconds));
+  refuse_shorter_than_a_frame(request, seconds);
   request.job.work = work_of(seconds, request);
   request.job.estimated = false;
   const double rendered_s = request.job.work.count() * 60;

@@ -34,8 +34,8 @@ void guess_work(JobRequest& request);
 // The job speaks this audio, whose length is guessed.
 void take_audio(JobRequest& request, std::string_view audio);
 
-// The length of the audio, in seconds, is known. Error{usage} where nothing of it is to be rendered, or more than the format
-// holds.
+// The length of the audio, in seconds, is known. Error{usage} where less than a frame of it is to be rendered, or more than the
+// format holds.
 void take_measured(JobRequest& request, double seconds);
 
 // What JobSpec::options of such a job holds.

@@ -49,6 +49,9 @@ RunFiles::Speech RunFiles::gather_local(const std::string& audio,
     const fs::path speech = files_.upload(audio);
     start.audio_bytes = fs::file_size(speech, missing);
     if (missing) return Speech::missing;
+    // A worker would call it the sender's fault.
+    if (files_.is_damaged(audio))
+      throw UnreadableFile(Code::failed, "the job's speech is damaged in the gateway's folder");
     files.push_back({speech, start.audio_bytes});
   }
   for (const JobSegment& segment : segments) {

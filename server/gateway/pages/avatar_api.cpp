@@ -18,7 +18,7 @@ Json as_json(const ServedAvatar& avatar) {
                {"actions", avatar.actions}, {"preview", nullptr},    {"preview_part", nullptr}};
   if (!avatar.voice.empty()) json["voice"] = avatar.voice;
   // An id has no character that a path would have to escape (docs/avatar-format.md).
-  if (!is_served(avatar.preview)) return json;
+  if (!served_size(avatar.preview)) return json;
   json["preview"] = "/v1/avatars/" + avatar.id + "/preview";
   if (avatar.preview_part)
     json["preview_part"] = {avatar.preview_part->from, avatar.preview_part->to};

@@ -72,7 +72,10 @@ class FilePieces {
 
 }  // namespace
 
-bool is_served(const std::filesystem::path& file) { return open_served(file).has_value(); }
+std::optional<std::uint64_t> served_size(const std::filesystem::path& file) {
+  const std::optional<OpenFile> open = open_served(file);
+  return open ? std::optional(open->size) : std::nullopt;
+}
 
 Response served_bytes(const Request& request, const ServedBytes& bytes) {
   Response response{.content_type = bytes.content_type,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "server/gateway/pages/byte_range.h"
@@ -22,8 +23,8 @@ struct ServedAs {
   std::string missing{};  // the message of 404
 };
 
-// Whether served_file() would send it.
-bool is_served(const std::filesystem::path& file);
+// Bytes of what served_file() would send; nullopt: nothing.
+std::optional<std::uint64_t> served_size(const std::filesystem::path& file);
 // 200, 206, 304 or 416; 404 when there is no such regular file with content. A link is not followed. The pieces
 // are read on `threads`. A file that changes meanwhile ends the connection.
 Response served_file(const Request& request, const std::filesystem::path& file, const ServedAs& as,

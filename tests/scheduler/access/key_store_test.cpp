@@ -73,6 +73,11 @@ STORE_TEST("a key needs a valid tenant") {
     CHECK_THROWS_WITH(keys.create({.tenant = {name}}), Catch::Contains("not a valid tenant name"));
   }
   CHECK_THROWS(keys.create({.tenant = {std::string(65, 'a')}}));
+  // Its jobs are those that come without a key.
+  for (const Role role : {Role::user, Role::admin})
+    CHECK_THROWS_WITH(keys.create({.tenant = {"local"}, .role = role}),
+                      Catch::Contains("the tenant name 'local' is reserved"));
+  CHECK(keys.list().keys.empty());
 }
 
 STORE_TEST("a browser token is taken once, whichever gateway asks") {

@@ -17,7 +17,7 @@ using test::expect_error;
 namespace {
 
 constexpr JobRules k_rules{
-    .lease = 30s, .most_attempts = 3, .first_delay = 5s, .longest_delay = 60s};
+    .lease = 30s, .most_attempts = 3, .most_losses = 5, .first_delay = 5s, .longest_delay = 60s};
 const Cause k_expiry{"requeue", "the lease has expired"};
 
 JobSegment segment(int index, const std::string& where = "s") {
@@ -226,9 +226,8 @@ STORE_TEST("a try that finished a segment does not count, however it ends") {
   now += 5s;
   for (int i = 0; i < 3; ++i) {  // no further than that
     CHECK(found(jobs, job.id).state == JobState::released);
-    claimed(jobs, now);
-    now += 30s;
-    jobs.requeue_expired(k_expiry, now);
+    CHECK(jobs.fail(lease_of(claimed(jobs, now)), "the disk is full", now) == Recorded::now);
+    now += 60s;
   }
   CHECK(found(jobs, job.id).state == JobState::dead);
 }
@@ -277,18 +276,61 @@ STORE_TEST("a job whose input is at fault is not tried again") {
   CHECK_FALSE(jobs.claim("w", by_priority, jobs.now() + 1h));
 }
 
-STORE_TEST("a job that takes its workers with it is dead after its last try") {
+STORE_TEST(
+    "a job outlives more deaths of its gateway than it has tries, and fails as often as any "
+    "other") {
   const TestType place;
   JobStore jobs = open_jobs(place, k_rules);
   const Job job = add_job(jobs, new_job("ada"));
   TimePoint now = jobs.now();
-  for (int i = 0; i < 3; ++i) {
-    claimed(jobs, now);
-    now += 30s;
-    CHECK(jobs.requeue_expired(k_expiry, now).size() == 1);
+  const auto lose = [&] {
+    CHECK(claimed(jobs, now).attempts == 1);
+    REQUIRE(jobs.requeue_of("w", k_expiry, now).size() == 1);
+  };
+  lose();
+  for (const Duration delay : {Duration(5s), Duration(10s), Duration(20s)}) {
+    lose();
+    CHECK(found(jobs, job.id).state == JobState::released);
+    CHECK(found(jobs, job.id).attempts == 0);
+    CHECK_FALSE(jobs.claim("w", by_priority, now + delay - Duration(1)));
+    now += delay;
+  }
+  for (int tried = 1; tried <= 3; ++tried) {
+    CHECK(found(jobs, job.id).state == JobState::released);
+    CHECK(jobs.fail(lease_of(claimed(jobs, now)), "no memory", now) == Recorded::now);
+    now += 60s;
   }
   CHECK(found(jobs, job.id).state == JobState::dead);
-  CHECK(found(jobs, job.id).error == "the lease has expired");
+}
+
+STORE_TEST(
+    "a job that takes its gateways with it is dead in the end, and a segment or a new submission "
+    "begins anew") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, k_rules);
+  const Job job = add_job(jobs, new_job("ada"));
+  TimePoint now = jobs.now();
+  const auto lose = [&](bool by_lease) {
+    CHECK(found(jobs, job.id).state == JobState::released);
+    claimed(jobs, now);
+    now += 30s;
+    CHECK((by_lease ? jobs.requeue_expired(k_expiry, now) : jobs.requeue_of("w", k_expiry, now))
+              .size() == 1);
+    now += 60s;
+  };
+  const auto dies_of_the_fifth = [&] {
+    for (int i = 0; i < 5; ++i) lose(i % 2 == 0);
+    CHECK(found(jobs, job.id).state == JobState::dead);
+    CHECK(found(jobs, job.id).error == "the lease has expired, 5 times without a finished segment");
+  };
+  for (int i = 0; i < 4; ++i) lose(false);
+  const Job one = claimed(jobs, now);
+  CHECK(jobs.finish_segment(lease_of(one), segment(0), now) == Recorded::now);
+  jobs.yield(lease_of(one), "users want the slot", now);
+  dies_of_the_fifth();
+  jobs.resubmit(job.id, k_user, now);
+  jobs.release(job.spec.tenant, k_any_work, 1, k_user, now);
+  dies_of_the_fifth();
 }
 
 STORE_TEST("a worker that stops gives its job back, and the try does not count") {

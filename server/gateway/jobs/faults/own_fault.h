@@ -21,7 +21,7 @@ class StoreFault : public OwnFault {
   using OwnFault::OwnFault;
 };
 
-// A file of the job is gone, may not be read, or ends too early. Another gateway may have one that can.
+// A file of the job is gone, damaged, may not be read, or ends too early. Another gateway may have one that can.
 class UnreadableFile : public OwnFault {
  public:
   using OwnFault::OwnFault;
@@ -40,6 +40,8 @@ template <class Work>
 auto on_own_disk(const Work& work) -> decltype(work()) {
   try {
     return work();
+  } catch (const OwnFault&) {
+    throw;
   } catch (const std::exception& error) {
     throw OwnFault(Code::failed, error.what());
   }

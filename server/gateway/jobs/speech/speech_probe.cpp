@@ -11,9 +11,11 @@
 #include "core/base/error.h"
 #include "core/log/log.h"
 #include "core/process/run.h"
+#include "core/speech/markup.h"
 #include "core/speech/voices.h"
 #include "core/text/printable.h"
 #include "server/gateway/jobs/speech/plain_wav.h"
+#include "server/gateway/jobs/speech/plain_words.h"
 
 namespace navtalk::server {
 namespace {
@@ -168,13 +170,20 @@ bool SpeechProbe::may_be_long(const JobText& text) const {
          static_cast<double>(text.text.size()) * k_most_s_a_byte > options_.max_duration_s;
 }
 
+// Where the first words are signs and tags alone, espeak-ng is asked: it speaks "+", and not "?".
+bool SpeechProbe::may_be_silent(const JobText& text) {
+  constexpr std::size_t k_looked_at = 1000;  // bytes; this is of the I/O thread
+  const std::string plain = without_tags(text.text);
+  return plain_words(std::string_view(plain).substr(0, k_looked_at)).empty();
+}
+
 bool SpeechProbe::takes_voice(const std::string& voice) const {
   if (voice.empty() || is_of_mbrola(voice)) return true;
   return voices_.with([&](const std::set<std::string>& known) { return known.contains(voice); });
 }
 
 bool SpeechProbe::knows(const JobText& text) const {
-  return takes_voice(text.voice) && !may_be_long(text);
+  return takes_voice(text.voice) && !may_be_long(text) && !may_be_silent(text);
 }
 
 void SpeechProbe::check_voice(const std::string& voice) const {
@@ -199,7 +208,7 @@ std::optional<double> SpeechProbe::speak(const JobText& text) const {
     return std::nullopt;  // espeak-ng is not here, or does not answer
   }
   const bool voice_known = !text.voice.empty() || !text.avatar_voice.empty();
-  if (!voice_known || !may_be_long(text)) return std::nullopt;
+  if (!voice_known || (!may_be_long(text) && !may_be_silent(text))) return std::nullopt;
   const nlohmann::json found = found_by(command_of(text), text.text, Kind::text);
   if (found.contains("unspoken")) return std::nullopt;
   return seconds_of(found, Kind::text);

@@ -53,7 +53,7 @@ class SpeechProbe {
   bool knows(const JobText& text) const;
   // Seconds of the text as speech; nullopt: nobody had to speak it, the avatar's voice is asked for and not known, or espeak-ng
   // is not here or fails at the text; the worker judges it.
-  // Error{invalid} names the rule `voice` or `duration`; Error{failed} as above.
+  // Error{invalid} names the rule `voice`, `duration` or `silence`; Error{failed} as above.
   std::optional<double> speak(const JobText& text) const;
   // For good: processes that run are killed, and none starts any more.
   void stop() { stop_.request_stop(); }
@@ -61,6 +61,7 @@ class SpeechProbe {
  private:
   std::vector<std::string> command_of(const JobText& text) const;
   bool may_be_long(const JobText& text) const;
+  static bool may_be_silent(const JobText& text);
   // What was sent, which messages name.
   enum class Kind : std::uint8_t { speech, text };
   static std::string_view name_of(Kind kind);

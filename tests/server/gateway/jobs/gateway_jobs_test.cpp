@@ -113,6 +113,85 @@ TEST_CASE("the events of a job end for a key that was revoked") {
   pool.stop();  // which ends it in any case
 }
 
+TEST_CASE("the events of a job go on behind an outage of the store") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
+  const std::string job = submitted(pool);
+  RawClient listener(pool.url());
+  listener.send("GET /v1/jobs/" + job + "/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " +
+                pool.first_key() + "\r\n\r\n");
+  CHECK_THAT(listener.receive_until("event: submit"), Catch::Contains("200 OK"));
+  pool.locked()->script("ALTER TABLE job_events RENAME TO away; COMMIT");
+  const std::string events = pool.url() + "/v1/jobs/" + job + "/events";
+  Headers as_json = owner_headers(pool.first_key(), {{"Accept", "application/json"}});
+  // The stream looks each second.
+  for (const auto until = std::chrono::steady_clock::now() + 3s;
+       std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(100ms))
+    REQUIRE(ask("GET", events, "", as_json).status == 503);
+  pool.locked()->script("ALTER TABLE away RENAME TO job_events; COMMIT");
+  CHECK(ask("DELETE", pool.url() + "/v1/jobs/" + job, "", owner_headers(pool.first_key())).status ==
+        200);
+  CHECK_THAT(listener.receive_until("event: cancel"), Catch::Contains("event: cancel"));
+}
+
+TEST_CASE("a key of the tenant that is reserved has no jobs of those who have none") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder), k_job_owner);
+  const Got made =
+      pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  REQUIRE(made.status == 202);
+  const std::string job = "/v1/jobs/" + made.body.at("id").get<std::string>();
+  // As an earlier version made them.
+  const MadeKey user = pool.keys().create({.tenant = {"acme"}}),
+                admin = pool.keys().create({.tenant = {"acme"}, .role = Role::admin});
+  pool.locked()->script("UPDATE api_keys SET tenant = 'local' WHERE id IN ('" + user.key.id +
+                        "', '" + admin.key.id + "'); COMMIT");
+  const auto asked = [&](const char* method, const std::string& path, const MadeKey& key) {
+    return ask(method, pool.url() + path, "", owner_headers(key.text));
+  };
+  REQUIRE(eventually([&] { return asked("GET", job, user).status == 403; }));
+  CHECK_THAT(asked("GET", job, user).text, Catch::Contains("reserved"));
+  CHECK(asked("DELETE", job, user).status == 403);
+  CHECK(asked("GET", job + "/events", user).status == 403);
+  CHECK(asked("GET", "/v1/jobs", user).status == 403);
+  CHECK(asked("GET", "/v1/webhook-secret", user).status == 403);
+  CHECK(ask("POST", pool.url() + "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})",
+            owner_headers(user.text, k_json))
+            .status == 403);
+  CHECK(eventually([&] { return asked("GET", job, admin).status == 200; }));
+}
+
+TEST_CASE("a video that was cut on the disk is not served, unless the bucket has it whole") {
+  const std::string whole = "video";
+  const LoopbackServer bucket([&](Connection& connection, const ReceivedRequest& request) {
+    if (request.method == "HEAD") {
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+    } else {
+      connection.answer(200, request.method == "GET" ? whole : "");
+    }
+  });
+  const auto variable = [&](const char* name) {
+    return std::string(name) == "AWS_ENDPOINT_URL_S3" ? bucket.url() : "key";
+  };
+  const TemporaryDirectory folder;
+  GatewayOptions options = with_jobs_in(folder);
+  const bool shared = GENERATE(false, true);
+  if (shared)
+    options.jobs->bucket = std::make_shared<const JobBucket>("s3://videos/jobs", variable);
+  GatewayPool pool({}, options, k_job_owner);
+  const std::string job = submitted(pool);
+  end(pool, folder / "jobs", job);
+  if (shared)
+    pool.locked()->script(
+        R"(UPDATE jobs SET result = '{"bytes":5,"frames":1,"duration_s":0.04,"key":"k"}'; COMMIT)");
+  std::ofstream(folder / "jobs" / job / "video.mp4") << GENERATE("", "vide");
+  const Got got =
+      ask("GET", pool.url() + "/v1/jobs/" + job + "/result", "", owner_headers(pool.first_key()));
+  CHECK(got.status == (shared ? 200 : 404));
+  CHECK(shared == (got.text == whole));
+  if (!shared) CHECK_THAT(got.text, Catch::Contains("the video of this job is gone"));
+}
+
 TEST_CASE("a job that the store does not take is to be sent again later") {
   GatewayOptions options;
   options.jobs = JobOptions{};

@@ -414,6 +414,24 @@ TEST_CASE(
   CHECK(ends == std::vector{yield, yield, retry, yield, yield, exhaust});
 }
 
+TEST_CASE(
+    "a job whose speech is damaged on the gateway's disk asks no worker, and waits for the right "
+    "bytes") {
+  Dispatching gateway({.rules = {.first_delay = 1h, .longest_delay = 1h}});
+  const std::string audio = gateway.files().keep_upload("speech");
+  const Job job = gateway.add("a", audio);
+  std::ofstream(gateway.files().upload(audio)) << GENERATE("", "spee", "sqeech");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.ended(JobRun::End::unreadable) == 1; }));
+  CHECK(gateway.now(job).state == JobState::released);
+  CHECK(gateway.now(job).attempts == 0);
+  CHECK(gateway.now(job).error == "the job's speech is damaged in the gateway's folder");
+  CHECK(gateway.told() == 0);
+  gateway.files().keep_upload("speech");
+  gateway.run_sql("UPDATE jobs SET not_before = 0");
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
+}
+
 TEST_CASE("a gateway that stops while a job is claimed waits for no result") {
   std::promise<void> claiming, go_on;
   std::once_flag once;

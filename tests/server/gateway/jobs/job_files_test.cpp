@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 #include <future>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -107,6 +108,33 @@ TEST_CASE("speech that the bucket does not take is kept here, unless the gateway
                       Catch::Contains("ends before the bucket has the speech"));
   const std::string audio = files.keep_upload("speech");
   CHECK(fs::exists(files.upload(audio)));
+}
+
+TEST_CASE("damaged speech is replaced by who sends it again, and by what the bucket has") {
+  const TemporaryDirectory folder;
+  MemoryBucket bucket;
+  const JobFiles local(folder.path()), shared(folder.path(), bucket.open());
+  const JobId job{random_id()};
+  const std::string audio = shared.keep_upload("speech");
+  shared.ensure_shared(audio, {});
+  const fs::path file = local.upload(audio);
+  const auto content = [&] {
+    std::ifstream from(file);
+    return std::string(std::istreambuf_iterator(from), {});
+  };
+  for (const char* damaged : {"", "spee", "sqeech", "speech and more"}) {
+    INFO(damaged);
+    CHECK_FALSE(local.is_damaged(audio));
+    std::ofstream(file) << damaged;
+    CHECK(local.is_damaged(audio));
+    CHECK(local.keep_upload("speech") == audio);
+    CHECK(content() == "speech");
+    std::ofstream(file) << damaged;
+    CHECK(shared.obtain(job, audio, 0, {}));
+    CHECK(content() == "speech");
+  }
+  fs::remove(file);
+  CHECK_FALSE(local.is_damaged(audio));
 }
 
 TEST_CASE("speech that the disk does not take is the gateway's fault, with the system's reason") {

@@ -152,6 +152,24 @@ TEST_CASE("a part that begins behind the end of the speech is refused once that 
   CHECK_THROWS_WITH(take_measured(asked, 4), Catch::Contains("behind the end"));
 }
 
+TEST_CASE("speech of which less than a frame is left is refused once its length is known") {
+  const auto asked = [](const std::string& more) {
+    return parse_job_request(json(R"({"avatar":"ada","text":"a")" + more + "}"));
+  };
+  JobRequest late = asked(R"(,"start":2.9999)");
+  CHECK_THROWS_WITH(take_measured(late, 3), Catch::Contains("shorter than one frame of 0.0400 s"));
+  CHECK_NOTHROW(take_measured(late, 3.04));
+  JobRequest edge = asked(R"(,"start":2.96)");
+  CHECK_NOTHROW(take_measured(edge, 3));
+  JobRequest slow = asked(R"(,"start":2.5,"output":{"fps":1})");
+  CHECK_THROWS_WITH(take_measured(slow, 3), Catch::Contains("shorter than one frame of 1.0000 s"));
+  CHECK_NOTHROW(take_measured(slow, 3.5));
+  JobRequest fast = asked(R"(,"start":2.99,"output":{"fps":200})");
+  CHECK_NOTHROW(take_measured(fast, 3));
+  JobRequest nothing = asked("");
+  CHECK_THROWS_WITH(take_measured(nothing, 0.01), Catch::Contains("shorter than one frame"));
+}
+
 TEST_CASE("a job's JSON is short and flat, whatever else it holds") {
   const auto nested = [](std::size_t levels) {
     return json(R"({"avatar":"ada","text":"a","output":{"fps":)" + std::string(levels, '[') +
