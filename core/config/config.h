@@ -159,6 +159,7 @@ struct Config {
     std::string bucket;            // the bucket that gateways share; empty: the folder alone
     int max_upload_mb = 100;
     int max_gpus = 1;
+    int keep_free = 0;                         // slots that are not lent
     std::string moderation_url;                // empty: none
     std::filesystem::path blocked_words_file;  // empty: none
     bool allow_private = false;

@@ -503,6 +503,14 @@ const std::vector<ConfigKey>& config_keys() {
        .member = [](Config& config) -> ConfigMember { return &config.jobs.max_gpus; },
        .most = 10000},
       {.section = "jobs",
+       .name = "keep_free",
+       .meaning =
+           "Slots that stay free for users while jobs wait: the next users then wait for no job. "
+           "Jobs give slots\n"
+           "back until so many are free again. 0: jobs may have all slots that users leave.",
+       .member = [](Config& config) -> ConfigMember { return &config.jobs.keep_free; },
+       .most = 10000},
+      {.section = "jobs",
        .name = "moderation_url",
        .meaning = "HTTP endpoint that judges each text of a job before it is accepted, and may "
                   "replace it. Without\n"

@@ -32,6 +32,8 @@ struct Claimant {
   // claim, so that waiters behind it may have such a slot, and no other one that it could use.
   std::vector<GpuId> refuse{};
   // --- of this request alone; the queue does not keep it
+  int keep_free =
+      0;  // of a batch claim: slots that stay free for users beside the one that it gets
   int max_waiting = -1;  // the tenant's users in the queue, this one included; below 0: no bound
   // GPUs on which its session has just failed: only if no other is at hand.
   std::vector<GpuId> avoid{};

@@ -110,6 +110,15 @@ Allocation Allocator::borrow(Claimant claimant) {
   return NoGpu{.message = "no GPU is free for offline work", .retry_after = k_retry_after};
 }
 
+std::size_t Allocator::free_slots() const {
+  int free = 0;
+  for (const Gpu& gpu : store_.view().gpus) {
+    const bool in_reach = gpu.source != Source::local || gpu.host == options_.host;
+    if (in_reach && claimable(gpu, {})) free += gpu.free_slots();
+  }
+  return static_cast<std::size_t>(free);
+}
+
 std::optional<NoGpu> Allocator::timed_out(const WaiterId& waiter, TimePoint since, TimePoint now) {
   if (now - since < patience()) return std::nullopt;
   leave(waiter);

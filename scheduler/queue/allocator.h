@@ -80,6 +80,8 @@ class Allocator {
   // A slot for offline work, of those that users leave free; NoGpu without one. No GPU is woken or
   // created for it.
   Allocation borrow(Claimant claimant);
+  // Slots of the shared pool that a user of this gateway could have now.
+  std::size_t free_slots() const;
   // The worker accepted the session. Prepares the next GPU: call it once the user is served.
   void connected(const Lease& lease);
   // The worker did not: the slot is free again, and the user counts as one who has not come yet.

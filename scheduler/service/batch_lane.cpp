@@ -33,18 +33,21 @@ int BatchLane::slots(std::span<const Gpu> gpus) const {
     there += gpu.slots;
     of_users += gpu.sessions - gpu.lent;
   }
-  return slots_counted_on(most, std::max(there, options_.local_slots), of_users);
+  return slots_counted_on(most, std::max(there, options_.local_slots),
+                          of_users + options_.keep_free);
 }
 
 void BatchLane::turn() {
   const TimePoint now = uses_.tenants.now();
   const std::vector<Gpu> gpus = uses_.pool.view().gpus;
-  uses_.tenants.divide(slots(gpus), {options_.who, "the batch lane"}, now, slots_for_jobs(gpus));
+  uses_.tenants.divide(slots(gpus), {options_.who, "the batch lane"}, now,
+                       std::max(slots_for_jobs(gpus) - options_.keep_free, 0));
   const Division division = uses_.tenants.division();
   const LaneWork work = work_of(division.lines);
   const OfflineDemand before = read_offline_demand(uses_.pool);
   // What the scaler keeps for users; of other GPUs that users leave it ends those that the lane does not want.
-  const int left = std::min(left_by_users(gpus, before.slots), options_.reserve);
+  const int unlent = std::max(left_by_users(gpus, before.slots) - options_.keep_free, 0);
+  const int left = std::min(unlent, options_.reserve);
   const Demand learnt = uses_.demand_tracker.demand();
   const OfflineDemand demand = demand_after(before, work,
                                             {.max_gpus = options_.max_gpus,
@@ -54,8 +57,9 @@ void BatchLane::turn() {
                                              .left = left},
                                             now);
   if (demand != before) write_offline_demand(uses_.pool, demand);
-  const LaneSupply supply = supply_of(gpus, learnt, options_.grows_at,
-                                      {.own = demand.slots, .max_gpus = options_.max_gpus});
+  const LaneSupply supply = supply_of(
+      gpus, learnt, options_.grows_at,
+      {.own = demand.slots, .max_gpus = options_.max_gpus, .keep_free = options_.keep_free});
   const bool times = now - supply_said_at_ >= k_times_again || now < supply_said_at_;
   if (write_lane_supply(uses_.pool, supply, times)) supply_said_at_ = now;
   if (demand.slots > 0 && work.jobs > 0) uses_.supply.ensure_for_jobs();

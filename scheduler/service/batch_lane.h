@@ -18,9 +18,10 @@
 namespace navtalk {
 
 struct BatchLaneOptions {
-  std::string who;   // for events: "gateway host:pid"
-  int max_gpus = 1;  // slots that work may have besides what users leave; 0: it starts no GPU
-  int reserve = 0;   // slots that users leave free, and lend
+  std::string who;    // for events: "gateway host:pid"
+  int max_gpus = 1;   // slots that work may have besides what users leave; 0: it starts no GPU
+  int reserve = 0;    // slots that users leave free, and lend
+  int keep_free = 0;  // slots that are not lent
   // Of this host's devices. Without a cloud the lane counts on no more slots than these, or than the pool has, less those of users.
   int local_slots = 1;
   Source grows_at = Source::local;  // where new GPUs come from, for their cold start

@@ -193,7 +193,8 @@ BatchLaneOptions batch_lane_options(const ConfigReading& reading, const std::str
   const ScalingLimits limits = scaling_limits(reading);
   return {.who = who,
           .max_gpus = reading.config.jobs.max_gpus,
-          .reserve = limits.min_free,
+          .reserve = std::max(limits.min_free - reading.config.jobs.keep_free, 0),
+          .keep_free = reading.config.jobs.keep_free,
           .local_slots = static_cast<int>(local_devices(reading.config).size()) *
                          reading.config.local.slots_per_device,
           .grows_at = has_cloud(reading.config) ? Source::cloud : Source::local,

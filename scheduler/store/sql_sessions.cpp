@@ -154,9 +154,19 @@ std::optional<Lease> claim_best(Transaction& t, const Turn& turn, const Claimant
   return gpu ? std::optional(open_lease(t, *gpu, claimant, arrived_at, alive)) : std::nullopt;
 }
 
+// Slots of the shared pool that a user of its gateway could have now.
+int free_of(Transaction& t, const Claimant& claimant) {
+  const SlotsByHost slots = free_slots(t, {});
+  int free = slots.anywhere;
+  for (const auto& [host, count] : slots.of_host)
+    if (claimant.host.empty() || host == claimant.host) free += count;
+  return free;
+}
+
 // Offline work takes what users leave.
 std::optional<Lease> lend_in(Transaction& t, const Claimant& claimant, Duration alive) {
   if (!may_lend(live_waiter_count(t))) return std::nullopt;
+  if (claimant.keep_free > 0 && free_of(t, claimant) <= claimant.keep_free) return std::nullopt;
   Claimant careful = claimant;
   std::ranges::move(late_gpus(t), std::back_inserter(careful.refuse));
   return claim_best(t, {}, careful, t.now, alive);

@@ -130,6 +130,7 @@ struct JobParts {
                               .tenants = tenants,
                               .lane = lane,
                               .keep = options.jobs->keep,
+                              .keep_free = options.jobs->lane.keep_free,
                               .order = by_shares(options.jobs->tenants),
                               .traces = options.session.traces,
                               .runs = {.store = store,

@@ -47,8 +47,9 @@ int left_by_users(std::span<const Gpu> gpus, int own) {
 
 LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source grows_at,
                      const LaneLimits& limits) {
-  LaneSupply supply{.most = left_by_users(gpus, limits.own) + limits.max_gpus,
-                    .cold_start = learnt.create_at(grows_at).p90};
+  LaneSupply supply{
+      .most = std::max(left_by_users(gpus, limits.own) + limits.max_gpus - limits.keep_free, 0),
+      .cold_start = learnt.create_at(grows_at).p90};
   for (const Gpu& gpu : gpus) {
     if (!shared(gpu)) continue;
     if (gpu.serving() && !silent(gpu)) supply.ready += gpu.slots - (gpu.sessions - gpu.lent);
@@ -59,6 +60,7 @@ LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source gro
     supply.next_at = supply.starting == 0 ? at : std::min(supply.next_at, at);
     supply.starting += gpu.slots;
   }
+  supply.ready = std::max(supply.ready - limits.keep_free, 0);
   return supply;
 }
 

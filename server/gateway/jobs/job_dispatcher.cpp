@@ -33,9 +33,11 @@ constexpr const char* k_gateway_stops = "the gateway stops";
 
 // One lent slot, and the job on it.
 struct JobDispatcher::Running {
-  Running(const asio::any_io_executor& executor, Allocator& allocator, BlockingThreads& threads,
-          LeaseKeeper& keep)
-      : changed(executor), claim(allocator, threads, changed, {.lane = Lane::batch}), keeper(keep) {
+  Running(const asio::any_io_executor& executor, const Parts& parts)
+      : changed(executor),
+        claim(parts.allocator, parts.runs.store_threads, changed,
+              {.lane = Lane::batch, .keep_free = parts.keep_free}),
+        keeper(parts.keeper) {
     keeper.add(claim);
   }
   ~Running() { keeper.remove(claim); }
@@ -298,10 +300,16 @@ asio::awaitable<void> JobDispatcher::take_turn() {
 }
 
 asio::awaitable<void> JobDispatcher::yield_to_users() {
-  auto count = [this] { return parts_.pool.waiters().size(); };
+  std::size_t wanted = 0;
+  auto count = [this, &wanted] {
+    const std::size_t users = parts_.pool.waiters().size();
+    const std::size_t free = parts_.keep_free > 0 ? parts_.allocator.free_slots() : 0;
+    wanted = wanted_back(users, free, static_cast<std::size_t>(parts_.keep_free));
+    return users;
+  };
   const std::size_t users = co_await parts_.runs.store_threads.run(count);
   users_wait_ = users > 0;
-  const auto first = static_cast<std::ptrdiff_t>(first_to_yield(runs_.size(), users));
+  const auto first = static_cast<std::ptrdiff_t>(first_to_yield(runs_.size(), wanted));
   for (auto at = std::next(runs_.begin(), first); at != runs_.end(); ++at) {
     if ((*at)->run && !(*at)->run->yields())
       (*at)->run->yield_by(Clock::now() + parts_.times.yield_within);
@@ -368,8 +376,7 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   JobStore& store = parts_.runs.store;
   const bool any = co_await has_claimable();
   if (!any) co_return false;
-  const auto running = std::make_shared<Running>(executor_, parts_.allocator,
-                                                 parts_.runs.store_threads, parts_.keeper);
+  const auto running = std::make_shared<Running>(executor_, parts_);
   for (const GpuId& gpu : unfit()) running->claim.refuse(gpu);
   const Allocation slot = co_await running->claim.borrow();
   const auto* const lease = std::get_if<Lease>(&slot);

@@ -64,7 +64,8 @@ class JobDispatcher {
     LeaseKeeper& keeper;
     TenantStore& tenants;
     BatchLane& lane;
-    Duration keep{};  // jobs that are over; zero: for ever
+    Duration keep{};    // jobs that are over; zero: for ever
+    int keep_free = 0;  // slots that jobs leave to users
     ClaimOrder order;
     std::shared_ptr<TraceExporter> traces{};  // nullptr: jobs are not traced
     JobRun::Parts runs;

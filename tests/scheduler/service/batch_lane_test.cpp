@@ -104,6 +104,7 @@ TEST_CASE("without a cloud the lane counts on lent slots, and not on those of us
   REQUIRE(world.pool.claim("a"));
   CHECK(counted_on({.max_gpus = 8}) == 3);
   CHECK(counted_on({.max_gpus = 2}) == 2);
+  CHECK(counted_on({.max_gpus = 8, .keep_free = 2}) == 1);
   REQUIRE(world.pool.claim("b"));
   REQUIRE(world.pool.claim("c"));
   CHECK(counted_on({.max_gpus = 2}) == 1);

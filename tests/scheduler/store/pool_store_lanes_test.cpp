@@ -63,6 +63,30 @@ STORE_TEST("offline work gets no slot while a user waits, even one that the user
   CHECK(store->claim(work("j1"), k_minute));
 }
 
+STORE_TEST(
+    "offline work leaves as many slots free as it is told to, of those that its gateway's users "
+    "reach") {
+  const TestType place;
+  const auto store = place.open();
+  add(*store, gpu_row("a", State::idle, 3));
+  Gpu elsewhere = gpu_row("b", State::idle, 8);
+  elsewhere.source = Source::local;
+  elsewhere.host = "there";
+  add(*store, elsewhere);
+  const auto lent = [&](const std::string& id, int keep_free) {
+    Claimant claimant = work(id);
+    claimant.host = "here";
+    claimant.keep_free = keep_free;
+    return store->claim(claimant, k_minute).has_value();
+  };
+  CHECK_FALSE(lent("j1", 3));
+  CHECK(lent("j1", 2));
+  CHECK_FALSE(lent("j2", 2));
+  CHECK(store->claim(user("u1"), k_minute));
+  CHECK_FALSE(lent("j2", 1));
+  CHECK(lent("j2", 0));
+}
+
 STORE_TEST("offline work never has the slot of another, and waits in no queue") {
   const TestType place;
   const auto store = place.open();

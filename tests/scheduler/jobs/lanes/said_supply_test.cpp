@@ -1,6 +1,7 @@
 // The slots that promises count on: of a pool's rows, and in the store.
 #include "scheduler/jobs/lanes/said_supply.h"
 
+#include "scheduler/jobs/lanes/lent_slots.h"
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "tests/scheduler/jobs/job_contract.h"
 #include "tests/scheduler/small_pool.h"
@@ -53,6 +54,18 @@ TEST_CASE("slots that serve, without those of users, and those that start are co
   CHECK(supply.cold_start == 150s);
   CHECK(supply.next_at == k_gpu_begun + 150s);
   CHECK(supply.grows());
+  const LaneSupply kept =
+      supply_of(gpus, learnt_leads(), Source::cloud, {.own = 3, .max_gpus = 6, .keep_free = 3});
+  CHECK(kept.ready == 1);
+  CHECK(kept.most == 7);
+}
+
+TEST_CASE("slots are wanted back for users who wait, and until as many are free as are kept") {
+  CHECK(wanted_back(0, 0, 0) == 0);
+  CHECK(wanted_back(2, 0, 0) == 2);
+  CHECK(wanted_back(0, 1, 3) == 2);
+  CHECK(wanted_back(2, 1, 3) == 4);
+  CHECK(wanted_back(0, 4, 3) == 0);
 }
 
 TEST_CASE("the rest of a start counts where a GPU starts, otherwise all of one") {

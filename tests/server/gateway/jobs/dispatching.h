@@ -103,7 +103,7 @@ struct Setup {
   Duration store_patience = 10ms, heartbeat = 5s, report_timeout = 25s;
   PreemptionRules preemption{.least_run = {}, .slice = -1s, .least_left = {}};
   std::string bucket_url{};  // of a server of S3; empty: there is no bucket
-  int slots = 1;
+  int slots = 1, keep_free = 0;
   std::size_t most_runs = 64;
   std::vector<std::string> workers{};  // URLs of others than this process' route, in its place
   std::function<void(const JobFiles&)> before = [](const JobFiles&) {};  // the gateway begins
@@ -182,6 +182,7 @@ class Dispatching {
   int told() const { return told_; }
   fs::path folder(const Job& job) const { return folder_ / "jobs" / job.id.text; }
   JobFiles& files() { return files_; }
+  bool take_slot() { return pool_.claim({.id = {"served"}, .gateway = "test"}, 30s).has_value(); }
   void ask_for_slot() { REQUIRE(pool_.enqueue({.id = {"user"}, .gateway = "test"}, 100, 30s)); }
   // To the jobs of another gateway.
   bool lends_elsewhere() {
@@ -281,6 +282,7 @@ class Dispatching {
                              .keeper = keeper_,
                              .tenants = tenants_,
                              .lane = lane_,
+                             .keep_free = setup_.keep_free,
                              .order = setup_.order,
                              .runs = {.store = jobs,
                                       .files = files_,

@@ -371,6 +371,24 @@ TEST_CASE("a worker that has missed a heartbeat gets no other job of any gateway
   CHECK(gateway.eventually([&] { return gateway.lends_elsewhere(); }));
 }
 
+TEST_CASE("a slot that is kept for users is not lent, and is free again after one has taken it") {
+  Dispatching gateway({.script = render_for_ever,
+                       .times = {.first_pause = 10ms, .yield_within = 10ms},
+                       .slots = 2,
+                       .keep_free = 1});
+  const Job job = gateway.add("a");
+  gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.progress(job) > 0; }));
+  gateway.wait(100ms);
+  CHECK(gateway.told() == 1);
+  REQUIRE(gateway.take_slot());
+  CHECK(gateway.eventually([&] { return gateway.ended(JobRun::End::users) == 1; }));
+  gateway.wait(100ms);
+  CHECK(gateway.told() == 1);
+  CHECK(gateway.now(job).attempts == 0);
+}
+
 TEST_CASE("a slot is given to users also where the store takes no mark of a late worker") {
   Dispatching gateway({.script = render_for_ever,
                        .times = {.first_pause = 10ms, .yield_within = 10ms},
