@@ -64,8 +64,10 @@ Transfer Bucket::put_file(const std::string& key, const std::filesystem::path& f
   std::error_code error;
   const std::uint64_t bytes = std::filesystem::file_size(file, error);
   if (!error && bytes > options_.largest_put)
-    return put_in_parts({.object = request("PUT", key), .part_bytes = options_.part_bytes}, file,
-                        stop);
+    return put_in_parts({.name = name_ + "/" + key,
+                         .object = request("PUT", key),
+                         .part_bytes = options_.part_bytes},
+                        file, stop);
   HttpRequest put = request("PUT", key);
   put.body_file = file;
   put.body_sha256 = sha256;

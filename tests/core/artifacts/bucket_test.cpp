@@ -108,6 +108,40 @@ TEST_CASE("a part that fails once is sent again; one that fails for good takes a
         "DELETE/videos/a/key?uploadId=a.b-_c%2Bd");
 }
 
+TEST_CASE("an upload in parts that is stopped leaves none in the bucket") {
+  const ScratchFolder folder;
+  std::stop_source stop;
+  const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
+    if (request.query.count("partNumber") == 0) return false;
+    stop.request_stop();
+    client.hold();
+    return true;
+  });
+  const Bucket bucket("s3://videos", variables(server.url()), k_small);
+  put(folder / "file", long_text(251));
+  CHECK_THROWS_AS(bucket.put_file("a/key", folder / "file", "", stop.get_token()), Error);
+  CHECK(server.sent().back().method + server.sent().back().target ==
+        "DELETE/videos/a/key?uploadId=a.b-_c%2Bd");
+}
+
+TEST_CASE("what goes wrong with an upload in parts names the bucket and the object") {
+  const ScratchFolder folder;
+  std::string stage = "?uploads=";
+  const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
+    if (request.target.find(stage) == std::string::npos) return false;
+    if (stage == "?uploads=") return client.answer(200, "no identifier");
+    client.close();
+    return true;
+  });
+  const Bucket bucket("s3://videos/jobs", variables(server.url()), k_small);
+  for (const char* one : {"?uploads=", "partNumber"}) {
+    stage = one;
+    const Transfer failed = send_text(bucket, folder, long_text(251));
+    CHECK(failed.outcome != Outcome::done);
+    CHECK_THAT(failed.why, Catch::StartsWith("s3://videos/jobs/a/key: "));
+  }
+}
+
 TEST_CASE("parts that the bucket does not put together are no object, whatever the status says") {
   const ScratchFolder folder;
   const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
