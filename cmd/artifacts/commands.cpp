@@ -47,8 +47,9 @@ void use_sources(const std::vector<std::string>& sources, Context& context) {
 }
 
 int pull(ArtifactKind kind, const std::string& name, Context& context) {
-  const FetchedArtifact fetched =
-      fetch_artifact(kind, name, fetch_options(context, context.progress), context.stop);
+  FetchOptions options = fetch_options(context, context.progress);
+  options.verify = true;
+  const FetchedArtifact fetched = fetch_artifact(kind, name, options, context.stop);
   if (context.json) {
     nlohmann::ordered_json object = report(fetched.manifest);
     object["downloaded_bytes"] = fetched.downloaded_bytes;

@@ -25,9 +25,9 @@ std::uint64_t grown(std::uint64_t from, std::uint64_t to) { return to - std::min
 
 void BlobFetch::bring(const ArtifactFile& file, const std::string& key,
                       const std::function<void(std::uint64_t)>& on_growth) {
-  if (uses_.cache.has_blob(file)) return;
+  if (uses_.cache.has_right_blob(file)) return;
   PartialBlob blob = uses_.cache.partial(file, uses_.stop);
-  if (uses_.cache.has_blob(file)) return;  // another one was faster
+  if (uses_.cache.has_right_blob(file)) return;  // another one was faster
   blob.on_growth = on_growth;
   std::uint64_t had = blob.size();
   const bool whole = bring_from_peers(file, key, blob);

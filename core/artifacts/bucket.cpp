@@ -8,6 +8,7 @@
 #include "core/base/interrupt.h"
 #include "core/net/url.h"
 #include "core/text/number.h"
+#include "core/text/printable.h"
 
 namespace navtalk {
 namespace {
@@ -16,6 +17,7 @@ using Outcome = Transfer::Outcome;
 
 constexpr std::size_t k_error_text = std::size_t{64}
                                      << 10;  // bytes, of an answer without the object
+constexpr int k_forbidden = 403;
 
 S3Location checked_location(const std::string& address,
                             const std::function<std::string(const char*)>& variable) {
@@ -64,8 +66,10 @@ Transfer Bucket::put_file(const std::string& key, const std::filesystem::path& f
   std::error_code error;
   const std::uint64_t bytes = std::filesystem::file_size(file, error);
   if (!error && bytes > options_.largest_put)
-    return put_in_parts({.object = request("PUT", key), .part_bytes = options_.part_bytes}, file,
-                        stop);
+    return put_in_parts({.name = name_ + "/" + key,
+                         .object = request("PUT", key),
+                         .part_bytes = options_.part_bytes},
+                        file, stop);
   HttpRequest put = request("PUT", key);
   put.body_file = file;
   put.body_sha256 = sha256;
@@ -94,8 +98,35 @@ Transfer Bucket::size(const std::string& key, std::uint64_t& bytes,
                       const std::stop_token& stop) const {
   HttpAnswer answer;
   const Transfer transfer = send(request("HEAD", key), stop, answer);
-  if (transfer.outcome == Outcome::done)
-    bytes = parse_number<std::uint64_t>(answer.header("content-length").value_or("")).value_or(0);
+  const bool refused = transfer.status == k_forbidden;
+  if (transfer.outcome != Outcome::done && !refused) return transfer;
+  const auto length = parse_number<std::uint64_t>(answer.header("content-length").value_or(""));
+  if (refused || !length) return size_by_reading(key, bytes, stop);
+  bytes = *length;
+  return transfer;
+}
+
+// An answer to HEAD has no body that says why, and may have no length.
+Transfer Bucket::size_by_reading(const std::string& key, std::uint64_t& bytes,
+                                 const std::stop_token& stop) const {
+  HttpRequest asked = request("GET", key);
+  asked.headers.emplace_back("Range", "bytes=0-0");
+  asked.max_answer = k_error_text;
+  HttpAnswer answer;
+  Transfer transfer = send(std::move(asked), stop, answer);
+  if (transfer.status == k_forbidden) {
+    const std::string_view code = xml_element(answer.body, "Code");
+    if (!code.empty()) transfer.why += fmt::format(" ({})", printable_start(code, 64));
+    // S3 answers so for what is not there to those who may not list the bucket. Of keys that it does not take it
+    // says something else.
+    if (code.empty() || code == "AccessDenied") transfer.outcome = Outcome::missing;
+  }
+  if (transfer.outcome != Outcome::done) return transfer;
+  const auto range = parse_content_range(answer.header("content-range").value_or(""));
+  if (!range)
+    return {.outcome = Outcome::refused,
+            .why = name_ + "/" + key + ": the bucket does not tell its size"};
+  bytes = range->whole;
   return transfer;
 }
 

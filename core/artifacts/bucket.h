@@ -34,12 +34,16 @@ class Bucket {
   // So many bytes from the byte `first` on, or fewer at the end.
   Transfer read(const std::string& key, std::uint64_t first, std::uint64_t count,
                 std::string& bytes, const std::stop_token& stop) const;
+  // `missing` also where the bucket answers 403: so does S3 without the right to list the bucket. `refused` where
+  // it does not take the keys, or does not tell a size.
   Transfer size(const std::string& key, std::uint64_t& bytes, const std::stop_token& stop) const;
   // Done also where there is none.
   Transfer remove(const std::string& key, const std::stop_token& stop) const;
 
  private:
   HttpRequest request(const char* method, const std::string& key) const;
+  Transfer size_by_reading(const std::string& key, std::uint64_t& bytes,
+                           const std::stop_token& stop) const;
   Transfer send(HttpRequest asked, const std::stop_token& stop, HttpAnswer& answer) const;
 
   const std::string name_;

@@ -39,13 +39,19 @@ bool has_size(const fs::path& file, std::uint64_t bytes) {
          static_cast<std::uint64_t>(status.st_size) == bytes;
 }
 
+void replace(const fs::path& from, const fs::path& to) {
+  make_folders(to.parent_path());
+  if (::rename(from.c_str(), to.c_str()) != 0)
+    throw Error(Code::failed, to.native() + " cannot be replaced: " + system_message(errno));
+}
+
 // Now is when it was last used.
 void touch(int folder) { ::futimens(folder, nullptr); }
 
 }  // namespace
 
 ArtifactCache::ArtifactCache(fs::path folder, std::uint64_t max_bytes)
-    : folder_(std::move(folder)), max_bytes_(max_bytes) {
+    : folder_(std::move(folder)), max_bytes_(max_bytes), verified_(folder_ / k_verified) {
   make_folders(folder_ / k_blobs);
   make_folders(folder_ / k_partial);
 }
@@ -67,7 +73,7 @@ std::optional<CachedFolder> ArtifactCache::find(const ArtifactManifest& manifest
   std::optional<UniqueFd> use = use_folder(path);
   if (!use) return std::nullopt;
   for (const ArtifactFile& file : manifest.files) {
-    if (!has_size(path / file.path, file.bytes)) return std::nullopt;
+    if (!verified_.verify(path / file.path, file)) return std::nullopt;
   }
   touch(use->value());
   return CachedFolder{.path = path, .use = std::move(*use)};
@@ -102,6 +108,20 @@ bool ArtifactCache::has_blob(const ArtifactFile& file) const {
   return has_size(blob(file), file.bytes);
 }
 
+bool ArtifactCache::has_right_blob(const ArtifactFile& file) const {
+  if (!has_blob(file)) return false;
+  if (verified_.verify(blob(file), file)) return true;
+  // Another process may have put the right one there just now; then that is fetched once more.
+  std::error_code ignored;
+  fs::remove(blob(file), ignored);
+  verified_.forget(file);
+  return false;
+}
+
+void ArtifactCache::distrust(const ArtifactManifest& manifest) const {
+  for (const ArtifactFile& file : manifest.files) verified_.forget(file);
+}
+
 fs::path ArtifactCache::partial_path(const ArtifactFile& file) const {
   return folder_ / k_partial / file.sha256;
 }
@@ -131,6 +151,7 @@ std::string ArtifactCache::id() const {
 
 void ArtifactCache::keep(PartialBlob& blob, const ArtifactFile& file) const {
   blob.become(this->blob(file));
+  verified_.record(this->blob(file), file);
 }
 
 std::optional<CachedFolder> ArtifactCache::assemble(const ArtifactManifest& manifest) const {
@@ -146,10 +167,14 @@ std::optional<CachedFolder> ArtifactCache::assemble(const ArtifactManifest& mani
     if (errno == ENOENT) return std::nullopt;
     throw Error(Code::failed, target.native() + " cannot be linked: " + system_message(errno));
   }
-  // A version that lacks files stands in the way.
+  // A version that lacks files, or has wrong ones, stands in the way.
   if (const auto incomplete = try_lock(path)) remove_version(path);
-  if (::rename(unfinished.c_str(), path.c_str()) != 0)
+  if (::rename(unfinished.c_str(), path.c_str()) == 0) return find(manifest);
+  if (errno != ENOTEMPTY && errno != EEXIST)
     throw Error(Code::failed, path.native() + " cannot be made: " + system_message(errno));
+  // It is in use: who has opened a file keeps that one.
+  for (const ArtifactFile& file : manifest.files) replace(unfinished / file.path, path / file.path);
+  fs::remove_all(unfinished, error);
   return find(manifest);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/artifacts/file_lock.h"
 #include "core/artifacts/manifest.h"
+#include "core/artifacts/verified_content.h"
 #include "core/log/log.h"
 
 namespace navtalk {
@@ -45,6 +46,14 @@ void each_entry(const fs::path& folder, const Visit& visit) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     visit(it->path());
+}
+
+// Of content that went.
+void remove_old_records(const fs::path& cache) {
+  each_entry(cache / k_verified, [&](const fs::path& record) {
+    std::error_code ignored;
+    if (!fs::exists(cache / "blobs" / record.filename(), ignored)) fs::remove(record, ignored);
+  });
 }
 
 bool is_folder(const fs::path& path) {
@@ -171,6 +180,7 @@ void remove_version(const fs::path& version) {
 void evict(const fs::path& cache, std::uint64_t most) {
   const auto turn = lock_now(cache / k_evicting);
   if (!turn) return;
+  remove_old_records(cache);
   Inventory inventory(cache);
   if (inventory.bytes() <= most) return;
   for (const Candidate& candidate : inventory.candidates()) {

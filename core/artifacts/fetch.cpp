@@ -48,6 +48,7 @@ class Fetch {
   FetchedArtifact run() {
     FetchedArtifact fetched;
     if (!find_manifest(fetched)) return kept_version();
+    if (options_.verify) cache_.distrust(fetched.manifest);
     if (auto folder = cache_.find(fetched.manifest)) {
       fetched.folder = std::move(*folder);
       return fetched;
@@ -110,6 +111,7 @@ class Fetch {
   // What was fetched last, whether or not it is still what the sources have.
   FetchedArtifact kept_version() {
     if (auto manifest = cache_.last(kind_, name_)) {
+      if (options_.verify) cache_.distrust(*manifest);
       if (auto folder = cache_.find(*manifest)) {
         log::warn("no source of models answers: using the version that was fetched last",
                   {{navtalk::name(kind_), name_}, {"error", joined(reasons_)}});
@@ -125,11 +127,11 @@ class Fetch {
       if (auto folder = cache_.find(manifest)) return std::move(*folder);
       std::uint64_t missing = 0;
       for (const ArtifactFile& file : manifest.files)
-        missing += cache_.has_blob(file) ? 0 : file.bytes;
+        missing += cache_.has_right_blob(file) ? 0 : file.bytes;
       cache_.make_room(missing);
       done_ = 0;
       for (const ArtifactFile& file : manifest.files) {
-        if (!cache_.has_blob(file)) bring_blob(blobs, manifest, file);
+        if (!cache_.has_right_blob(file)) bring_blob(blobs, manifest, file);
         done_ += file.bytes;
       }
       if (auto folder = cache_.assemble(manifest)) return std::move(*folder);

@@ -26,7 +26,8 @@ struct FetchOptions {
   std::uint64_t cache_bytes = 0;  // 0: no limit
   RangeOptions ranges{};          // of large files
   int failures = 5;               // of one source in a row, without a byte between them
-  Progress progress{};            // bytes of the artifact
+  bool verify = false;  // also what is in the cache and was not changed since it was verified
+  Progress progress{};  // bytes of the artifact
 };
 
 struct FetchedArtifact {

@@ -200,8 +200,10 @@ class HttpSource : public ArtifactSource {
     std::error_code error;
     const std::uint64_t bytes = std::filesystem::file_size(file, error);
     if (!error && bytes > options_.largest_put && options_.identity)
-      return put_in_parts({.object = request("PUT", key), .part_bytes = options_.part_bytes}, file,
-                          stop);
+      return put_in_parts({.name = options_.name + "/" + key,
+                           .object = request("PUT", key),
+                           .part_bytes = options_.part_bytes},
+                          file, stop);
     HttpRequest put = request("PUT", key);
     put.body_file = file;
     put.body_sha256 = sha256;

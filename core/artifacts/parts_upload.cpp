@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ using Outcome = Transfer::Outcome;
 
 constexpr std::uint64_t k_most_parts = 10'000;
 constexpr int k_part_tries = 3;
+constexpr std::chrono::milliseconds k_longest_abandon{5'000};  // this process may be ending
 
 // As the signature has it: what is unreserved in a URL stays as it is.
 std::string encoded_id(std::string_view id) {
@@ -45,7 +47,8 @@ class Upload {
     Transfer transfer = send("POST", "?uploads=", "", answer);
     if (transfer.outcome != Outcome::done) return transfer;
     id_ = encoded_id(xml_element(answer.body, "UploadId"));
-    if (id_.empty()) return {.outcome = Outcome::refused, .why = "the bucket takes no parts"};
+    if (id_.empty())
+      return {.outcome = Outcome::refused, .why = upload_.name + ": the bucket takes no parts"};
     try {
       transfer = send_parts(bytes);
       if (transfer.outcome == Outcome::done) transfer = complete();
@@ -96,31 +99,43 @@ class Upload {
              "<CompleteMultipartUpload>" + all_ + "</CompleteMultipartUpload>", answer);
     if (transfer.outcome != Outcome::done || xml_element(answer.body, "ETag") != "")
       return transfer;
-    return {.outcome = Outcome::again, .why = "the bucket did not put the parts together"};
+    return {.outcome = Outcome::again,
+            .why = upload_.name + ": the bucket did not put the parts together"};
   }
 
+  // Also when it was stopped: parts that nobody completes are paid for until somebody finds them.
   void abandon() {
-    try {
-      HttpAnswer answer;
-      const Transfer transfer = send("DELETE", "?uploadId=" + id_, "", answer);
-      if (transfer.outcome == Outcome::done || transfer.outcome == Outcome::missing) return;
-      log::warn("parts of an upload stay in the bucket", {{"error", transfer.why}});
-    } catch (const Error&) {  // a stop request
-    }
+    HttpRequest asked = request("DELETE", "?uploadId=" + id_, "");
+    asked.timeout = k_longest_abandon;
+    HttpAnswer answer;
+    const Transfer transfer = judge(client_.send(asked), answer);
+    if (transfer.outcome == Outcome::done || transfer.outcome == Outcome::missing) return;
+    log::warn("parts of an upload stay in the bucket",
+              {{"upload_id", id_}, {"error", transfer.why}});
   }
 
   Transfer send(const char* method, const std::string& query, const std::string& body,
                 HttpAnswer& answer) {
+    HttpResult result = client_.send(request(method, query, body), stop_);
+    throw_if_stopped(stop_);
+    return judge(std::move(result), answer);
+  }
+
+  HttpRequest request(const char* method, const std::string& query, const std::string& body) const {
     HttpRequest asked = upload_.object;
     asked.method = method;
     asked.url += query;
     asked.body = body;
     asked.body_sha256 = sha256(std::as_bytes(std::span(body.data(), body.size())));
-    HttpResult result = client_.send(asked, stop_);
-    throw_if_stopped(stop_);
-    if (const auto* fault = std::get_if<HttpFault>(&result)) return judge_fault(*fault);
-    answer = std::move(std::get<HttpAnswer>(result));
-    return judge_status(answer);
+    return asked;
+  }
+
+  Transfer judge(HttpResult result, HttpAnswer& answer) const {
+    const auto* const fault = std::get_if<HttpFault>(&result);
+    if (fault == nullptr) answer = std::move(std::get<HttpAnswer>(result));
+    Transfer transfer = fault != nullptr ? judge_fault(*fault) : judge_status(answer);
+    if (!transfer.why.empty()) transfer.why = upload_.name + ": " + transfer.why;
+    return transfer;
   }
 
   const PartsUpload& upload_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "core/artifacts/source.h"
@@ -15,11 +16,12 @@
 namespace navtalk {
 
 struct PartsUpload {
+  std::string name{};            // of the object, for messages: "s3://bucket/key"
   HttpRequest object{};          // signed; its method and body do not count
   std::uint64_t part_bytes = 0;  // or as many as make 10,000 parts
 };
-// Each part is tried three times. `again` and `refused` leave nothing in the bucket, unless it cannot be
-// reached any more. Error{not_found}, Error{invalid} when the file cannot be read.
+// Each part is tried three times. What is not done leaves nothing in the bucket, also after a request to stop,
+// unless the bucket does not answer within 5 s; that is logged. Error{not_found}, Error{invalid} when the file cannot be read.
 Transfer put_in_parts(const PartsUpload& upload, const std::filesystem::path& file,
                       const std::stop_token& stop);
 

@@ -9,7 +9,7 @@
 namespace navtalk {
 
 // From the header Retry-After: a number of seconds, or a date, from which the answer's own date is taken off (`now` where it
-// has none). Not below zero; nullopt where there is none that can be read.
+// has none). Zero to a day, which is what a longer wait counts as; nullopt where there is none that can be read.
 std::optional<std::chrono::seconds> retry_after(
     const HttpAnswer& answer,
     std::chrono::system_clock::time_point now = std::chrono::system_clock::now());

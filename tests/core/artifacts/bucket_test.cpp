@@ -108,6 +108,40 @@ TEST_CASE("a part that fails once is sent again; one that fails for good takes a
         "DELETE/videos/a/key?uploadId=a.b-_c%2Bd");
 }
 
+TEST_CASE("an upload in parts that is stopped leaves none in the bucket") {
+  const ScratchFolder folder;
+  std::stop_source stop;
+  const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
+    if (request.query.count("partNumber") == 0) return false;
+    stop.request_stop();
+    client.hold();
+    return true;
+  });
+  const Bucket bucket("s3://videos", variables(server.url()), k_small);
+  put(folder / "file", long_text(251));
+  CHECK_THROWS_AS(bucket.put_file("a/key", folder / "file", "", stop.get_token()), Error);
+  CHECK(server.sent().back().method + server.sent().back().target ==
+        "DELETE/videos/a/key?uploadId=a.b-_c%2Bd");
+}
+
+TEST_CASE("what goes wrong with an upload in parts names the bucket and the object") {
+  const ScratchFolder folder;
+  std::string stage = "?uploads=";
+  const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
+    if (request.target.find(stage) == std::string::npos) return false;
+    if (stage == "?uploads=") return client.answer(200, "no identifier");
+    client.close();
+    return true;
+  });
+  const Bucket bucket("s3://videos/jobs", variables(server.url()), k_small);
+  for (const char* one : {"?uploads=", "partNumber"}) {
+    stage = one;
+    const Transfer failed = send_text(bucket, folder, long_text(251));
+    CHECK(failed.outcome != Outcome::done);
+    CHECK_THAT(failed.why, Catch::StartsWith("s3://videos/jobs/a/key: "));
+  }
+}
+
 TEST_CASE("parts that the bucket does not put together are no object, whatever the status says") {
   const ScratchFolder folder;
   const PartsServer server([&](Connection& client, const ReceivedRequest& request) {
@@ -118,6 +152,55 @@ TEST_CASE("parts that the bucket does not put together are no object, whatever t
   CHECK(send_text(Bucket("s3://videos", variables(server.url()), k_small), folder, long_text(251))
             .outcome == Outcome::again);
   CHECK(server.sent().back().method == "DELETE");
+}
+
+TEST_CASE("what a bucket refuses to tell is not there, unless it refuses the keys") {
+  std::string code;
+  const LoopbackServer server([&](Connection& client, const ReceivedRequest& request) {
+    const std::string body = "<Error><Code>" + code + "</Code></Error>";
+    if (request.method == "HEAD")
+      client.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+    else
+      client.answer(403, code.empty() ? "" : body);
+  });
+  const Bucket bucket("s3://videos", variables(server.url()), k_small);
+  std::uint64_t bytes = 0;
+  for (const char* missing : {"", "AccessDenied"}) {
+    code = missing;
+    CHECK(bucket.size("a/key", bytes, {}).outcome == Outcome::missing);
+  }
+  code = "SignatureDoesNotMatch";
+  const Transfer refused = bucket.size("a/key", bytes, {});
+  CHECK(refused.outcome == Outcome::refused);
+  CHECK_THAT(refused.why, Catch::Contains("s3://videos/a/key") && Catch::Contains("403") &&
+                              Catch::Contains("SignatureDoesNotMatch"));
+}
+
+TEST_CASE("the size of an object comes from its first byte where HEAD does not tell it") {
+  std::string head, range;
+  const LoopbackServer server([&](Connection& client, const ReceivedRequest& request) {
+    if (request.method == "HEAD") {
+      client.send("HTTP/1.1 " + head + "\r\nConnection: close\r\n\r\n");
+      client.close();
+    } else if (range.empty()) {
+      client.answer(200, "whole");
+    } else {
+      client.answer(206, "w", {{"Content-Range", range}});
+    }
+  });
+  const Bucket bucket("s3://videos", variables(server.url()), k_small);
+  std::uint64_t bytes = 0;
+  for (const char* answer : {"200 OK", "403 Forbidden"}) {
+    head = answer;
+    bytes = 0;
+    range = "bytes 0-0/1234";
+    CHECK(bucket.size("a/key", bytes, {}).outcome == Outcome::done);
+    CHECK(bytes == 1234);
+    range = "";
+    const Transfer unknown = bucket.size("a/key", bytes, {});
+    CHECK(unknown.outcome == Outcome::refused);
+    CHECK_THAT(unknown.why, Catch::Contains("s3://videos/a/key"));
+  }
 }
 
 TEST_CASE("a bucket that is written to has keys, and is https beyond this machine") {

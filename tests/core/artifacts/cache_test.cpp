@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "core/artifacts/cache.h"
 #include "core/artifacts/push.h"
@@ -34,6 +35,25 @@ void set_used(const fs::path& version, int seconds) {
   REQUIRE(::utimensat(AT_FDCWD, version.c_str(), times, 0) == 0);
 }
 
+// The last byte differs, and the file is as writable and as large as before. `seen`: the time of its last change does, too.
+void damage(const fs::path& file, bool seen = true) {
+  struct stat before = {};
+  REQUIRE(::stat(file.c_str(), &before) == 0);
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekg(-1, std::ios::end);
+  const char last = static_cast<char>(bytes.get() ^ 1);
+  bytes.seekp(-1, std::ios::end);
+  bytes.put(last);
+  bytes.close();
+  REQUIRE(bytes);
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::remove);
+  const timespec changed = {.tv_sec = before.st_mtim.tv_sec + (seen ? 1 : 0),
+                            .tv_nsec = before.st_mtim.tv_nsec};
+  const timespec times[2] = {before.st_atim, changed};
+  REQUIRE(::utimensat(AT_FDCWD, file.c_str(), times, 0) == 0);
+}
+
 std::uint64_t blob_bytes(const ScratchFolder& folder) {
   std::uint64_t all = 0;
   for (const auto& entry : fs::directory_iterator(folder / "cache/blobs")) all += entry.file_size();
@@ -56,6 +76,67 @@ TEST_CASE("what was pushed to a folder is fetched from it, and pushed only once"
   struct stat status = {};
   REQUIRE(::stat((fetched.folder.path / "w.bin").c_str(), &status) == 0);
   CHECK((status.st_mode & 0222) == 0);
+}
+
+TEST_CASE("a file of the cache that was changed is never used, and fetched again") {
+  const ScratchFolder folder;
+  const std::string store = store_with(folder, {"m"}, 1000);
+  FetchOptions options = options_for({store}, folder);
+  std::optional<FetchedArtifact> first = fetch_model(options);
+  const fs::path file = first->folder.path / "w.bin";
+  SECTION("nobody uses it") { first.reset(); }
+  SECTION("a process uses it") {}
+  damage(file);
+  const FetchedArtifact again = fetch_model(options);
+  CHECK(again.downloaded_bytes == 1000);
+  CHECK(again.folder.path == file.parent_path());
+  CHECK(content(file) == content(folder / "m/w.bin"));
+  CHECK(fetch_model(options).downloaded_bytes == 0);
+  damage(file);
+  fs::rename(store, store + ".away");
+  CHECK_THROWS_AS(fetch_model(options), Error);
+}
+
+TEST_CASE("a byte that changed without a trace is found by whoever verifies all") {
+  const ScratchFolder folder;
+  FetchOptions options = options_for({store_with(folder, {"m"}, 1000)}, folder);
+  const fs::path file = fetch_model(options).folder.path / "w.bin";
+  damage(file, false);
+  // A file that is as it was is not read each time that a process starts.
+  CHECK(fetch_model(options).downloaded_bytes == 0);
+  options.verify = true;
+  CHECK(fetch_model(options).downloaded_bytes == 1000);
+  CHECK(content(file) == content(folder / "m/w.bin"));
+  CHECK(fetch_model(options).downloaded_bytes == 0);
+}
+
+TEST_CASE("damaged content of the cache that no version has is not put together again") {
+  const ScratchFolder folder;
+  FetchOptions options = options_for({store_with(folder, {"m"}, 1000)}, folder);
+  const FetchedArtifact first = fetch_model(options);
+  const std::string sum = first.manifest.files.front().sha256;
+  damage(options.cache / "blobs" / sum);
+  fs::remove_all(options.cache / "models");
+  const FetchedArtifact again = fetch_model(options);
+  CHECK(again.downloaded_bytes == 1000);
+  CHECK(content(again.folder.path / "w.bin") == content(folder / "m/w.bin"));
+}
+
+TEST_CASE("a cache without records of what was verified is read once") {
+  const ScratchFolder folder;
+  FetchOptions options = options_for({store_with(folder, {"a", "b"}, 1000)}, folder);
+  const FetchedArtifact first = fetch_model(options, "a");
+  const fs::path record = options.cache / "verified" / first.manifest.files.front().sha256;
+  REQUIRE(fs::exists(record));
+  fs::remove(record);
+  CHECK(fetch_model(options, "a").downloaded_bytes == 0);
+  CHECK(fs::exists(record));
+  // It goes with its content.
+  fs::remove_all(options.cache / "models");
+  fs::remove_all(options.cache / "blobs");
+  options.cache_bytes = 5000;
+  fetch_model(options, "b");
+  CHECK_FALSE(fs::exists(record));
 }
 
 TEST_CASE("a file that a store could not name is not pushed") {

@@ -23,9 +23,20 @@ TEST_CASE("how long a server asks to wait is read as seconds and as a date") {
   CHECK(asked("Sun Nov  6 09:49:37 1994") == 3600s);
   CHECK(asked("Sun, 06 Nov 1994 08:49:37 GMT") == 0s);
   CHECK(asked("Sun, 06 Nov 1994 07:49:37 GMT") == 0s);
-  for (const char* unreadable : {"", "-1", "soon", "1.5", "99999999999999999999"})
+  for (const char* unreadable : {"", "-1", "soon", "1.5", "1994-11-06", "99999-"})
     CHECK(asked(unreadable) == std::nullopt);
   CHECK(retry_after({.status = 503}) == std::nullopt);
+}
+
+TEST_CASE("a wait of more than a day, however far its end is, counts as a day") {
+  CHECK(asked("86399") == 86399s);
+  CHECK(asked("86400") == 24h);
+  for (const char* longer : {"86401", "2147483648", "9223372036854775808", "99999999999999999999",
+                             "Mon, 07 Nov 1994 08:49:38 GMT", "Sat, 01 Jan 2300 00:00:00 GMT",
+                             "Fri, 31 Dec 9999 23:59:59 GMT"})
+    CHECK(asked(longer) == 24h);
+  CHECK(retry_after({.headers = {{"date", "Fri, 31 Dec 9999 23:59:39 GMT"},
+                                 {"retry-after", "Fri, 31 Dec 9999 23:59:59 GMT"}}}) == 20s);
 }
 
 TEST_CASE("a part of a second that is left until the date is waited for") {
