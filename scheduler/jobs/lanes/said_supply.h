@@ -14,8 +14,9 @@ namespace navtalk {
 int left_by_users(std::span<const Gpu> gpus, int own);
 
 struct LaneLimits {
-  int own = 0;       // slots that the lane wants
-  int max_gpus = 0;  // that it may want
+  int own = 0;             // slots that the lane wants
+  int max_gpus = 0;        // that it may want
+  Duration failed_hold{};  // a failed GPU is not replaced before
 };
 LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source grows_at,
                      const LaneLimits& limits);
