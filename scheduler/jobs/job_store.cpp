@@ -152,19 +152,6 @@ std::map<JobState, JobTotal> JobStore::totals(const TenantId& tenant) {
   });
 }
 
-// Two ranges of the index, because one with OR reads the whole queue.
-std::int64_t JobStore::queued_before(const Job& job) {
-  return in_read(*backend_, [&](Transaction& t) {
-    const auto rows = t.db.query(
-        "SELECT (SELECT COUNT(*) FROM jobs WHERE tenant = $1 AND state = 0 AND priority = $2 AND "
-        "number < $3) + (SELECT COUNT(*) FROM jobs WHERE tenant = $1 AND state = 0 AND priority > "
-        "$2)",
-        {job.spec.tenant.text, column::of(job.spec.priority), job.number});
-    const std::int64_t before = rows->next() ? rows->integer(0) : 0;
-    return before;
-  });
-}
-
 std::vector<JobSegment> JobStore::segments(const JobId& id) {
   return in_read(*backend_, [&](Transaction& t) { return segments_of(t, id); });
 }

@@ -93,8 +93,6 @@ class JobStore {
   // The job that was submitted under this key.
   std::optional<Job> find(const TenantId& tenant, const std::string& key);
   JobPage list(const JobQuery& query);
-  // The tenant's queued jobs that are released before this one.
-  std::int64_t queued_before(const Job& job);
   std::map<JobState, JobTotal> totals(const TenantId& tenant);
   std::vector<JobSegment> segments(const JobId& id);
   // Of the events with higher numbers than `after`.

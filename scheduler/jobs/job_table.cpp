@@ -170,6 +170,13 @@ bool any_claimable(Transaction& transaction, TimePoint now) {
   return rows->next();
 }
 
+bool any_delay_over(Transaction& transaction, TimePoint now) {
+  const auto rows = transaction.db.query(
+      "SELECT 1 FROM jobs WHERE not_before > 0 AND not_before <= $1 AND state = 1 LIMIT 1",
+      {column::of(now)});
+  return rows->next();
+}
+
 void insert_segment(Transaction& transaction, const Job& job, const JobSegment& segment) {
   transaction.db.run(
       "INSERT INTO job_segments (job, part, work, result) VALUES ($1, $2, $3, $4)",

@@ -25,6 +25,8 @@ std::optional<Job> first_job(Transaction& transaction, const std::string& rest, 
 
 // Whether one may be claimed, by now.
 bool any_claimable(Transaction& transaction, TimePoint now);
+// Whether the pause of one between two tries has ended, and no claim has seen that yet.
+bool any_delay_over(Transaction& transaction, TimePoint now);
 
 // A queued row with a new id, and its event.
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now);

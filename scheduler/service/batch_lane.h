@@ -25,6 +25,7 @@ struct BatchLaneOptions {
   // Of this host's devices. Without a cloud the lane counts on no more slots than these, or than the pool has, less those of users.
   int local_slots = 1;
   Source grows_at = Source::local;  // where new GPUs come from, for their cold start
+  Duration failed_hold{};           // a failed one is not replaced before
   Duration hold =
       std::chrono::minutes(5);  // slots are kept for so long after the last work, at least
 };

@@ -198,6 +198,7 @@ BatchLaneOptions batch_lane_options(const ConfigReading& reading, const std::str
           .local_slots = static_cast<int>(local_devices(reading.config).size()) *
                          reading.config.local.slots_per_device,
           .grows_at = has_cloud(reading.config) ? Source::cloud : Source::local,
+          .failed_hold = limits.failed_hold,
           .hold = limits.hold_down};
 }
 

@@ -14,6 +14,8 @@ std::string supply_text(const LaneSupply& supply) {
                                  {"starting", supply.starting},
                                  {"most", supply.most},
                                  {"cold_start_us", supply.cold_start.count()},
+                                 {"replacement_us", supply.replacement.count()},
+                                 {"prior_rate", supply.prior_rate},
                                  {"next_us", supply.next_at.time_since_epoch().count()}};
   return record.dump();
 }
@@ -28,10 +30,42 @@ std::optional<LaneSupply> parse_supply(std::string_view text) {
                     .starting = record.value("starting", 0),
                     .most = record.value("most", 0),
                     .cold_start = duration("cold_start_us"),
+                    .replacement = duration("replacement_us"),
+                    .prior_rate = record.value("prior_rate", 0.0),
                     .next_at = TimePoint(duration("next_us"))};
 }
 
 constexpr Setting<LaneSupply> k_supply{setting_name::k_lane_supply, supply_text, parse_supply};
+
+// On a CPU a worker says nothing of a GPU. A cloud has GPUs.
+bool renders_on_cpu(const Gpu& gpu) {
+  if (gpu.source == Source::cloud) return false;
+  return gpu.device.empty() ? gpu.reading.at == TimePoint{} : gpu.device == "cpu";
+}
+
+bool serves_now(const Gpu& gpu) { return shared(gpu) && gpu.serving() && !silent(gpu); }
+
+// Of the slots that serve or start; without any by where they would be started.
+double prior_rate_of(std::span<const Gpu> gpus, Source grows_at) {
+  double slots = 0, rates = 0;
+  for (const Gpu& gpu : gpus) {
+    if (!shared(gpu) || (!serves_now(gpu) && gpu.state != State::starting)) continue;
+    slots += gpu.slots;
+    rates += gpu.slots * (renders_on_cpu(gpu) ? k_cpu_prior_rate : k_gpu_prior_rate);
+  }
+  if (slots > 0) return rates / slots;
+  return grows_at == Source::cloud ? k_gpu_prior_rate : k_cpu_prior_rate;
+}
+
+// Of workers of which none serves or starts.
+Duration replacement_of(std::span<const Gpu> gpus, Duration start, Duration failed_hold) {
+  Duration hold{};
+  for (const Gpu& gpu : gpus) {
+    if (serves_now(gpu) || gpu.state == State::starting) return {};
+    if (gpu.state == State::failed || gpu.serving()) hold = failed_hold;
+  }
+  return hold + start;
+}
 
 }  // namespace
 
@@ -49,10 +83,12 @@ LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source gro
                      const LaneLimits& limits) {
   LaneSupply supply{
       .most = std::max(left_by_users(gpus, limits.own) + limits.max_gpus - limits.keep_free, 0),
-      .cold_start = learnt.create_at(grows_at).p90};
+      .cold_start = learnt.create_at(grows_at).p90,
+      .prior_rate = prior_rate_of(gpus, grows_at)};
+  supply.replacement = replacement_of(gpus, supply.cold_start, limits.failed_hold);
   for (const Gpu& gpu : gpus) {
     if (!shared(gpu)) continue;
-    if (gpu.serving() && !silent(gpu)) supply.ready += gpu.slots - (gpu.sessions - gpu.lent);
+    if (serves_now(gpu)) supply.ready += gpu.slots - (gpu.sessions - gpu.lent);
     if (gpu.state != State::starting) continue;
     const LeadTime& lead =
         being_woken(gpu) ? learnt.wake_at(gpu.source) : learnt.create_at(gpu.source);
@@ -67,7 +103,8 @@ LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source gro
 bool write_lane_supply(PoolStore& store, const LaneSupply& supply, bool times) {
   const auto said = k_supply.read(store);
   const bool same = said && said->ready == supply.ready && said->starting == supply.starting &&
-                    said->most == supply.most;
+                    said->most == supply.most && said->prior_rate == supply.prior_rate &&
+                    (said->replacement > Duration{}) == (supply.replacement > Duration{});
   if (same && (!times || *said == supply)) return false;
   k_supply.write(store, supply);
   return true;

@@ -14,9 +14,10 @@ namespace navtalk {
 int left_by_users(std::span<const Gpu> gpus, int own);
 
 struct LaneLimits {
-  int own = 0;        // slots that the lane wants
-  int max_gpus = 0;   // that it may want
-  int keep_free = 0;  // that are not lent
+  int own = 0;             // slots that the lane wants
+  int max_gpus = 0;        // that it may want
+  int keep_free = 0;       // that are not lent
+  Duration failed_hold{};  // a failed GPU is not replaced before
 };
 LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source grows_at,
                      const LaneLimits& limits);

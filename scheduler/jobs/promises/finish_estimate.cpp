@@ -60,7 +60,8 @@ LaneWait lane_wait(const FinishQuestion& question, double release_min) {
   const double takes = before.work / lane.speed + before.overheads * lane.overhead;
   const LaneWait usual{.work = std::max(0.0, takes - release_min)};
   const LaneSupply& supply = lane.supply;
-  if (!supply.grows() || before.jobs + 1 <= supply.ready) return usual;
+  if (before.jobs + 1 <= supply.ready) return usual;
+  if (!supply.grows() && supply.replacement == Duration{}) return usual;
   const double gpus_of_speed = lane.speed / question.rate;
   const auto takes_on = [&](int gpus) { return takes * gpus_of_speed / gpus; };
   const double on_ready =
@@ -73,7 +74,48 @@ LaneWait lane_wait(const FinishQuestion& question, double release_min) {
   return cold + later < on_ready ? LaneWait{cold, later} : LaneWait{.work = on_ready};
 }
 
+FinishCause cause_of(const FinishQuestion& question, const LaneWait& lane, double start_min,
+                     double render_min) {
+  const double pause_min = in_seconds(question.start_wait) / 60;
+  const double longest = std::max({pause_min, lane.cold, start_min, render_min});
+  if (longest <= render_min) return FinishCause::rendering;
+  if (longest <= start_min) return FinishCause::work_ahead;
+  if (longest <= pause_min) return FinishCause::pause;
+  return question.lane.supply.replacement > Duration{} ? FinishCause::no_worker
+                                                       : FinishCause::start;
+}
+
 }  // namespace
+
+std::string_view delay_text(FinishCause cause) {
+  switch (cause) {
+    case FinishCause::rendering:
+      return "its rendering takes longer than expected";
+    case FinishCause::work_ahead:
+      return "the work before it takes longer than expected";
+    case FinishCause::start:
+      return "a GPU has to start first";
+    case FinishCause::no_worker:
+      return "no worker serves";
+    case FinishCause::pause:
+      return "it waits for its next try";
+  }
+  return "";
+}
+
+LeftToRender left_to_render(LeftToRender left, VideoMinutes reported, double rate,
+                            Duration passed) {
+  const double passed_min = std::max(0.0, in_seconds(passed) / 60);
+  const VideoMinutes next = std::min(reported, left.work);
+  if (rate <= 0) return left;
+  const double expected_min = left.overhead + next.count() / rate;
+  if (passed_min > expected_min)
+    return {.work = left.work - next, .overhead = passed_min - expected_min};
+  const double rendering = std::max(0.0, passed_min - left.overhead);
+  return {.work = std::max(left.work - VideoMinutes(from_seconds(60 * rendering * rate)),
+                           VideoMinutes{}),
+          .overhead = std::max(0.0, left.overhead - passed_min)};
+}
 
 LaneBacklog backlog_of(std::span<const TenantLine> lines, const TenantId& tenant,
                        const BatchCapacity& capacity) {
@@ -111,7 +153,8 @@ std::optional<FinishEstimate> estimate_finish(const FinishQuestion& question) {
                           render_min * (1 + k_z90 * k_time_variation);
   return FinishEstimate{
       .expected = start_wait + minutes(start_min + render_min),
-      .p90 = start_wait + minutes(late_min * question.correction) + k_finish_buffer};
+      .p90 = start_wait + minutes(late_min * question.correction) + k_finish_buffer,
+      .cause = cause_of(question, lane, start_min, render_min)};
 }
 
 }  // namespace navtalk

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "core/base/time.h"
 #include "scheduler/jobs/lanes/lane_supply.h"
@@ -59,8 +60,20 @@ struct FinishQuestion {
   double correction = 1;  // eta_correction() of the promises that are known
 };
 
+// What takes most of the time until a job is finished.
+enum class FinishCause : std::uint8_t {
+  rendering,
+  work_ahead,
+  start,      // of a GPU that the job waits for
+  no_worker,  // none serves or starts
+  pause,      // between tries
+};
+// Why a finish time moved later, as a phrase of a message.
+std::string_view delay_text(FinishCause cause);
+
 struct FinishEstimate {
   Duration expected{}, p90{};  // from now
+  FinishCause cause = FinishCause::rendering;
 
   friend bool operator==(const FinishEstimate&, const FinishEstimate&) = default;
 };
@@ -70,9 +83,24 @@ inline constexpr double k_time_variation = 0.3;
 // Between ticks, reports and claims.
 inline constexpr Duration k_finish_buffer = std::chrono::seconds(30);
 
+// What is left of a job that is rendered.
+struct LeftToRender {
+  VideoMinutes work{};
+  double overhead = 0;  // minutes before more of it is rendered
+};
+// `left`: as of the last report, so long ago; of that `reported` is what the next report is expected to tell of. While that
+// is late, the rest is delayed by as much as it is late: a job that stalls is expected later and later.
+LeftToRender left_to_render(LeftToRender left, VideoMinutes reported, double rate, Duration passed);
+
+// Until jobs have taught the rate, finish times go by a prior one, and are this much longer; a job has this before its first
+// frame, in minutes.
+inline constexpr double k_prior_correction = 2;
+inline constexpr double k_prior_overhead = 10.0 / 60;
+
 // p90 = start wait + cold start + ((release + lane) (1 + 1.28 cv / sqrt(n)) + rendering (1 + 1.28 cv)) correction + buffer.
 // A cold start counts where no slot is free for the job behind those before it, and gpus_to_start() of batch_fleet.h will have GPUs
-// for them: what is left of it after the release, unless the GPUs that are there would take the job earlier.
+// for them: what is left of it after the release, unless the GPUs that are there would take the job earlier. Where no worker
+// serves or starts, the time of a replacement counts likewise, also in a lane that has all it may have.
 // nullopt when nothing is rendered at this rate or share.
 std::optional<FinishEstimate> estimate_finish(const FinishQuestion& question);
 

@@ -13,10 +13,11 @@ namespace navtalk {
 struct JobPromise {
   std::int64_t job = 0;  // its number
   TimePoint made_at{};
-  TimePoint first_at{};     // promised at submission
+  TimePoint first_at{};     // promised at submission, or as soon as anything was known
   TimePoint promised_at{};  // promised last
   int changes = 0;
   std::optional<TimePoint> finished_at{};
+  bool dropped = false;  // the job ended without a result: the promise is shown, and not scored
 
   friend bool operator==(const JobPromise&, const JobPromise&) = default;
 };
@@ -34,8 +35,20 @@ std::optional<JobPromise> find_promise(Transaction& transaction, std::int64_t jo
 void insert_promise(Transaction& transaction, std::int64_t job, TimePoint made_at, TimePoint at);
 void change_promise(Transaction& transaction, std::int64_t job, TimePoint at);
 void finish_promise(Transaction& transaction, std::int64_t job, TimePoint at);
-// For a job that ended without a result.
+// Of a job that ended without a result.
 void drop_promise(Transaction& transaction, std::int64_t job);
+
+// When the job's promise changed last, on the clock of `transaction.now`; nullopt: never.
+std::optional<TimePoint> last_change(Transaction& transaction, std::int64_t job);
+
+// Jobs that may lack a promise: those above the number up to which all that were not over had one, by number.
+struct MaybePromised {
+  std::int64_t job = 0;
+  bool due = false;  // not over, without a promise
+  TimePoint submitted_at{};
+};
+std::vector<MaybePromised> jobs_to_promise(Transaction& transaction, std::size_t most);
+void write_promised_to(Transaction& transaction, std::int64_t job);
 
 // Those that are due before `until`, earliest first.
 std::vector<JobPromise> due_promises(Transaction& transaction, TimePoint until, std::size_t most);

@@ -30,6 +30,15 @@ struct BatchCapacity {
   }
   double rate_of_frames() const { return render_rate > 0 ? render_rate : rate; }
 
+  // Where nothing was learnt: with that rate of a GPU, and that overhead.
+  BatchCapacity with_prior(double prior_rate, double prior_overhead) const {
+    if (rate > 0 || render_rate > 0) return *this;
+    BatchCapacity capacity = *this;
+    capacity.rate = prior_rate;
+    capacity.overhead = prior_overhead;
+    return capacity;
+  }
+
   // With the `rate` that these jobs have together, since the overhead is a larger part of short ones, and with the
   // `lasting_rate` of these jobs and the latest finished ones: a short text that is alone in the lane does not
   // tell what comes next.

@@ -28,6 +28,21 @@ std::vector<ShareClaim> claims_of(std::span<const TenantLine> lines) {
   return claims;
 }
 
+std::size_t jobs_left(const TenantLine& line, std::int64_t ahead) {
+  if (line.terms.max_running == 0) return k_no_bound;
+  const std::int64_t left = line.terms.max_running + ahead - line.released_jobs - line.running_jobs;
+  return static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
+}
+
+// Released work that an idle GPU would take.
+VideoMinutes claimable_work(const TenantLine& line) {
+  if (line.terms.max_running == 0 || line.released_jobs <= 0) return line.released;
+  const std::int64_t free = std::max<std::int64_t>(line.terms.max_running - line.running_jobs, 0);
+  const double part = static_cast<double>(std::min(free, line.released_jobs)) /
+                      static_cast<double>(line.released_jobs);
+  return VideoMinutes(from_seconds(60 * part * line.released.count()));
+}
+
 // Ten minutes of the tenant's part, if the budget were divided evenly between those that use it.
 std::vector<double> bursts(std::span<const TenantLine> lines, double budget) {
   constexpr double k_used = 0.001;  // video-minutes a minute
@@ -103,18 +118,16 @@ bool pays_early(const TenantLine& line, const EarlyRelease& most) {
   return line.bucket.minutes > -most.debt;
 }
 
-std::size_t releasable_jobs(const TenantLine& line) {
-  if (line.terms.max_running == 0) return k_no_bound;
-  const std::int64_t left = line.terms.max_running - line.released_jobs - line.running_jobs;
-  return static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
-}
+std::size_t releasable_jobs(const TenantLine& line) { return jobs_left(line, k_released_ahead); }
+
+std::size_t startable_jobs(const TenantLine& line) { return jobs_left(line, 0); }
 
 VideoMinutes lendable(std::span<const TenantLine> lines, const BatchCapacity& capacity) {
   std::int64_t running = 0;
   VideoMinutes waiting;
   for (const TenantLine& line : lines) {
     running += line.running_jobs;
-    waiting += line.released;
+    waiting += claimable_work(line);
   }
   if (static_cast<double>(running) >= capacity.utilisation * capacity.gpus) return {};
   const VideoMinutes ahead(from_seconds(capacity.budget() * in_seconds(k_lent_ahead)));

@@ -41,11 +41,17 @@ bool releases_early(const TenantLine& line, const EarlyRelease& most);
 // Whether its bucket pays for that job. Beyond its debt nobody does, since its part bounds what it has.
 bool pays_early(const TenantLine& line, const EarlyRelease& most);
 
-// How many more jobs the tenant may have released.
+// Of a tenant with a largest number of running jobs so many more are released, so that the next one can be claimed at once
+// when one ends, and not after the next step.
+inline constexpr std::int64_t k_released_ahead = 2;
+// How many more jobs the tenant may have released when its bucket pays for them.
 std::size_t releasable_jobs(const TenantLine& line);
+// Those of them that may be claimed at once when a GPU is idle.
+std::size_t startable_jobs(const TenantLine& line);
 
 // Work that may be released beyond the shares because GPUs are idle: lent, and not taken from a bucket.
-// None while as many GPUs work as the division plans with.
+// None while as many GPUs work as the division plans with. What is released beyond a tenant's largest number of running jobs
+// fills no GPU.
 VideoMinutes lendable(std::span<const TenantLine> lines, const BatchCapacity& capacity);
 
 }  // namespace navtalk

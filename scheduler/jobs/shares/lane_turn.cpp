@@ -1,16 +1,12 @@
 #include "scheduler/jobs/shares/lane_turn.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/text/rfc3339.h"
 #include "scheduler/jobs/job_table.h"
 #include "scheduler/jobs/lanes/said_supply.h"
-#include "scheduler/jobs/promises/job_estimates.h"
-#include "scheduler/jobs/promises/promise_rule.h"
 #include "scheduler/jobs/promises/promise_table.h"
+#include "scheduler/jobs/promises/promise_turn.h"
 #include "scheduler/jobs/release.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/division.h"
@@ -21,12 +17,7 @@ namespace {
 
 constexpr std::int64_t k_events_at_once = 5000;
 constexpr double k_longest_rendering_s = 1e9;  // a worker's word
-// Of the budget, until a job has taught the rate.
-constexpr double k_assumed_rate = 1;
-// Promises that are looked at in a turn: those that are due soon, and as many of the others in turn.
-constexpr std::size_t k_promises_at_once = 16;
 constexpr Duration k_longest_turn = std::chrono::seconds(10);
-constexpr Duration k_due_soon = std::chrono::minutes(5);
 
 // An end of a job, with the time that its last try took.
 struct EndedJob {
@@ -86,10 +77,6 @@ std::int64_t newest_event(Transaction& t) {
   return rows->next() ? rows->integer(0) : 0;
 }
 
-std::string shown(TimePoint time) {
-  return rfc3339(std::chrono::time_point_cast<std::chrono::system_clock::duration>(time));
-}
-
 void count_released(TenantLine& line, const JobTotal& released) {
   line.queued = std::max(line.queued - released.work, VideoMinutes{});
   line.queued_jobs -= released.jobs;
@@ -110,7 +97,9 @@ VideoMinutes LaneTurn::take(double gpus, std::int64_t slots) {
     if (submitted_.contains(line.tenant)) line.submitted_at = now_;
   }
   division_.capacity = capacity_of(lane_, division_.lines);
-  if (lane_.pace.rate <= 0) division_.capacity.rate = k_assumed_rate;
+  division_.supply = read_lane_supply(t_);
+  const BatchCapacity learnt = division_.capacity;
+  division_.capacity = division_.expected_capacity();
   // Before a first turn, and while there was nothing to divide, no budget was low.
   const Duration passed = std::min(now_ - lane_.divided_at, k_longest_turn);
   division_.capacity = division_.capacity.remembering(lane_.recent_budget, passed);
@@ -123,10 +112,10 @@ VideoMinutes LaneTurn::take(double gpus, std::int64_t slots) {
   released += release_early();
   lane_.headroom = flood_headroom(division_.lines, slots, now_);
   for (const TenantLine& line : division_.lines) write_line(t_, line);
-  if (lane_.pace.rate <= 0) division_.capacity.rate = 0;
+  if (!(lane_.pace.rate > 0)) division_.capacity = learnt;
   division_.correction = promise_correction(t_);
-  division_.supply = read_lane_supply(t_);
-  change_promises();
+  change_promises(t_, division_, cause_, lane_.seen_promise, now_);
+  promise_rest(t_, division_, cause_, now_);
   write_lane(t_, lane_);
   return released;
 }
@@ -162,7 +151,7 @@ VideoMinutes LaneTurn::release_early() {
   const std::vector<EarlyRelease> most = early_releases(division_.lines, division_.capacity);
   for (std::size_t i = 0; i < most.size(); ++i) {
     TenantLine& line = division_.lines[i];
-    while (releases_early(line, most[i]) && releasable_jobs(line) > 0) {
+    while (releases_early(line, most[i]) && startable_jobs(line) > 0) {
       const JobTotal one =
           release_jobs(t_, line.tenant, VideoMinutes(Duration(1)), 1,
                        {cause_.who, "the tenant has less than its part of the slots"}, now_,
@@ -189,7 +178,7 @@ VideoMinutes LaneTurn::lend() {
     std::vector<ClaimCandidate> candidates;
     for (std::size_t i = 0; i < division_.lines.size(); ++i) {
       const TenantLine& line = division_.lines[i];
-      if (line.queued_jobs <= 0 || releasable_jobs(line) == 0) continue;
+      if (line.queued_jobs <= 0 || startable_jobs(line) == 0) continue;
       candidates.push_back({.order = static_cast<std::int64_t>(i),
                             .plan = line.terms.plan,
                             .weight = line.terms.weight,
@@ -208,30 +197,6 @@ VideoMinutes LaneTurn::lend() {
     lent += released.work;
   }
   return lent;
-}
-
-void LaneTurn::change_promises() {
-  std::vector<JobPromise> promises = due_promises(t_, now_ + k_due_soon, k_promises_at_once);
-  const std::vector<JobPromise> others = open_promises(t_, lane_.seen_promise, k_promises_at_once);
-  lane_.seen_promise = others.size() < k_promises_at_once ? 0 : others.back().job;
-  for (const JobPromise& promise : others) {
-    const bool known = std::any_of(promises.begin(), promises.end(),
-                                   [&](const JobPromise& one) { return one.job == promise.job; });
-    if (!known) promises.push_back(promise);
-  }
-  for (const JobPromise& promise : promises) {
-    const auto job = find_job(t_, promise.job);
-    if (!job || is_final(job->state)) continue;
-    const auto estimate = estimate_in(t_, division_, *job, CountFrom::front, now_);
-    const TimePoint at = estimate ? estimate->promise : promise.promised_at;
-    const auto changed = changed_promise(promise.made_at, promise.promised_at, now_, at);
-    if (!changed) continue;
-    change_promise(t_, promise.job, *changed);
-    insert_event(t_, *job, JobEvent::promise,
-                 {cause_.who, fmt::format("finished by {} instead of {}", shown(*changed),
-                                          shown(promise.promised_at))});
-    t_.notify = true;
-  }
 }
 
 }  // namespace navtalk

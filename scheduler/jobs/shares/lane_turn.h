@@ -23,7 +23,6 @@ class LaneTurn {
   VideoMinutes release(TenantLine& line);
   VideoMinutes release_early();
   VideoMinutes lend();
-  void change_promises();
 
   Transaction& t_;
   TenantTermsTable terms_;

@@ -114,10 +114,15 @@ void TenantStore::check_queue_in(Transaction& t, const TenantId& tenant, VideoMi
                           tenant.text, queued.count(), work.count(), terms.max_queued.count()));
 }
 
+BatchCapacity Division::expected_capacity() const {
+  const double prior = supply.prior_rate > 0 ? supply.prior_rate : k_gpu_prior_rate;
+  return capacity.with_prior(prior, k_prior_overhead);
+}
+
 double assured_share(const Division& division, const TenantId& tenant) {
   for (std::size_t i = 0; i < division.lines.size(); ++i) {
     if (division.lines[i].tenant == tenant)
-      return assured_share(division.lines, i, division.capacity);
+      return assured_share(division.lines, i, division.expected_capacity());
   }
   return 0;
 }
@@ -153,7 +158,8 @@ VideoMinutes TenantStore::divide(double gpus, const Cause& cause, TimePoint now,
 bool TenantStore::has_claimable(TimePoint now) {
   return in_read(*backend_, [&](Transaction& t) {
     if (!any_claimable(t, now)) return false;
-    return !read_lane(t).headroom.holds(now) || !candidates_of(lane_use(t, fixed_), now).empty();
+    if (!candidates_of(lane_use(t, fixed_), now).empty()) return true;
+    return any_delay_over(t, now) && !read_lane(t).headroom.holds(now);
   });
 }
 
@@ -191,6 +197,9 @@ JobOutlook TenantStore::outlook_of(const JobId& id, CountFrom from, TimePoint no
     if (!job) return {};
     JobOutlook outlook{.promise = find_promise(t, job->number)};
     if (!is_final(job->state)) outlook.estimate = estimate_in(t, division_in(t), *job, from, now);
+    if (job->state == JobState::queued || job->state == JobState::released)
+      outlook.position =
+          outlook.estimate ? outlook.estimate->position : waiting_before(t, *job) + 1;
     return outlook;
   });
 }

@@ -13,6 +13,7 @@
 #include "scheduler/jobs/claim_order.h"
 #include "scheduler/jobs/job_store.h"
 #include "scheduler/jobs/lanes/lane_supply.h"
+#include "scheduler/jobs/promises/finish_estimate.h"
 #include "scheduler/jobs/promises/promise_table.h"
 #include "scheduler/jobs/shares/batch_capacity.h"
 #include "scheduler/jobs/shares/preemption.h"
@@ -32,18 +33,23 @@ struct Division {
   double correction = 1;            // of promises, see eta_correction.h
   LaneSupply supply{};              // as the lane said it last
 
+  bool taught() const { return capacity.rate > 0; }  // jobs have shown how fast they are rendered
+  // `capacity`, with the prior rate of the supply until jobs have taught one: what finish times are computed from.
+  BatchCapacity expected_capacity() const;
+
   // The tenant's line; one without jobs for a tenant that has none.
   TenantLine& line_of(const TenantId& tenant, const TenantTerms& terms);
 };
 
-// The assured_share() of a line of the division; 0: the tenant has none.
+// The assured_share() of a line of the division, of its expected capacity; 0: the tenant has none.
 double assured_share(const Division& division, const TenantId& tenant);
 
 struct JobEstimate {
   Duration expected{};        // from now, in the mean
   Duration eta{};             // from now, which nine in ten stay below
   TimePoint promise{};        // now + eta
-  std::int64_t position = 1;  // in the tenant's queue, from 1
+  std::int64_t position = 1;  // among the tenant's jobs that wait, queued and released, from 1
+  FinishCause cause = FinishCause::rendering;
 
   friend bool operator==(const JobEstimate&, const JobEstimate&) = default;
 };
@@ -53,7 +59,8 @@ enum class CountFrom : std::uint8_t { front, end };
 
 struct JobOutlook {
   std::optional<JobPromise> promise{};
-  std::optional<JobEstimate> estimate{};  // of one that is not over, once anything is known
+  std::optional<JobEstimate> estimate{};   // of one that is not over, once anything is known
+  std::optional<std::int64_t> position{};  // of one that is queued or released; see JobEstimate
 };
 
 // `count` of these jobs, whichever finish a segment first.
@@ -99,7 +106,8 @@ class TenantStore {
                                          const PreemptionRules& rules = {});
 
   // Promises the jobs' finish times and keeps them, to be scored; of each the estimate, nullopt for one
-  // that is over or of which nothing is known yet. In the order of submission, as they were given.
+  // that is over or that no GPU would render. Turns promise such a job as soon as one would. In the order of submission, as
+  // they were given.
   std::vector<std::optional<JobEstimate>> promise(std::span<const JobId> jobs, TimePoint now);
   std::optional<JobPromise> promise_of(const JobId& job);
   // What is known of a job's end now.

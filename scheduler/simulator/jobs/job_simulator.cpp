@@ -59,7 +59,7 @@ JobSimulatorResult LaneWorld::result() const {
     if (!job.promised) continue;
     kept_first += job.finished_at <= job.first_promise ? 1 : 0;
     kept_last += job.finished_at <= job.promise ? 1 : 0;
-    changed += job.changed ? 1 : 0;
+    changed += job.changes > 0 ? 1 : 0;
     slipped += job.slipped ? 1 : 0;
     slack.push_back(in_seconds(job.finished_at - job.submitted_at) /
                     in_seconds(job.first_promise - job.submitted_at));

@@ -47,13 +47,12 @@ std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinut
                                              std::size_t jobs_ahead) {
   const bool released = job.released_at != TimePoint{};
   VideoMinutes work = job.work - job.finished;
-  Duration overhead = from_seconds(options_.overhead_s);
+  double overhead = options_.overhead_s / 60;
   if (job.claimed_at != TimePoint{}) {
-    const Duration passed = now_ - job.claimed_at,
-                   rendering = std::max(passed - overhead, Duration{});
-    const VideoMinutes rendered(from_seconds(in_seconds(rendering) * capacity_.render_rate));
-    work = std::max(work - rendered, VideoMinutes{});
-    overhead = std::max(overhead - passed, Duration{});
+    const LeftToRender left = left_to_render({.work = work, .overhead = overhead}, work,
+                                             capacity_.render_rate, now_ - job.claimed_at);
+    work = left.work;
+    overhead = left.overhead;
   }
   const auto finish = estimate_finish({.ahead = ahead,
                                        .jobs_ahead = static_cast<std::int64_t>(jobs_ahead),
@@ -61,7 +60,7 @@ std::optional<Duration> LaneWorld::estimated(const SimulatedJob& job, VideoMinut
                                        .bucket = lines_[job.tenant].bucket.minutes,
                                        .share = released ? 0 : assured(job.tenant),
                                        .rate = capacity_.render_rate,
-                                       .overhead = in_seconds(overhead) / 60,
+                                       .overhead = overhead,
                                        .released = released,
                                        .lane = backlog(job),
                                        .correction = correction_});
@@ -75,6 +74,7 @@ void LaneWorld::promise(std::size_t index) {
   if (!p90) return;
   job.promised = true;
   job.first_promise = job.promise = now_ + *p90;
+  job.promise_changed_at = now_;
   due_.emplace(job.promise, index);
 }
 
@@ -113,12 +113,17 @@ void LaneWorld::change_promise(std::size_t index, VideoMinutes ahead, std::size_
   SimulatedJob& job = jobs_[index];
   if (!job.promised) return;
   const auto p90 = estimated(job, ahead, jobs_ahead);
-  const auto changed =
-      p90 ? changed_promise(job.submitted_at, job.promise, now_, now_ + *p90) : std::nullopt;
+  const auto changed = p90 ? changed_promise({.made_at = job.submitted_at,
+                                              .promised_at = job.promise,
+                                              .changes = job.changes,
+                                              .changed_at = job.promise_changed_at},
+                                             now_, now_ + *p90)
+                           : std::nullopt;
   if (!changed) return;
   due_.erase({job.promise, index});
   job.promise = *changed;
-  job.changed = true;
+  ++job.changes;
+  job.promise_changed_at = now_;
   due_.emplace(job.promise, index);
 }
 

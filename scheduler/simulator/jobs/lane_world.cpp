@@ -203,7 +203,7 @@ void LaneWorld::turn() {
 void LaneWorld::release_early() {
   const std::vector<EarlyRelease> most = early_releases(lines_, capacity_);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    while (releases_early(lines_[i], most[i]) && releasable_jobs(lines_[i]) > 0) {
+    while (releases_early(lines_[i], most[i]) && startable_jobs(lines_[i]) > 0) {
       if (pays_early(lines_[i], most[i])) lines_[i].bucket.take(jobs_[queued_[i].front()].work);
       release(i, false);
     }
@@ -218,7 +218,7 @@ void LaneWorld::lend() {
   for (VideoMinutes lent; lent < most;) {
     std::vector<ClaimCandidate> candidates;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      if (queued_[i].empty() || releasable_jobs(lines_[i]) == 0) continue;
+      if (queued_[i].empty() || startable_jobs(lines_[i]) == 0) continue;
       candidates.push_back({.order = static_cast<std::int64_t>(i),
                             .plan = lines_[i].terms.plan,
                             .weight = lines_[i].terms.weight,

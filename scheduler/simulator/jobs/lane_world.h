@@ -49,8 +49,9 @@ struct SimulatedJob {
   VideoMinutes work{}, finished{};  // the latter in segments of earlier claims
   bool lent = false;
   // Of the shipped policy:
-  bool promised = false, changed = false, slipped = false;
-  TimePoint first_promise{}, promise{};
+  bool promised = false, slipped = false;
+  int changes = 0;
+  TimePoint first_promise{}, promise{}, promise_changed_at{};
 };
 
 class LaneWorld {

@@ -161,18 +161,9 @@ Json JobApi::as_json(const Job& job) const {
 }
 
 asio::awaitable<Json> JobApi::with_outlook(const Job& job, CountFrom from) {
-  const bool queued = job.state == JobState::queued;
   JobOutlook outlook;
-  std::int64_t position = 1;
   // The store's time may be a question to its server.
-  auto look = [&] {
-    outlook = parts_.tenants.outlook_of(job.id, from, parts_.store.now());
-    if (outlook.estimate) {
-      position = outlook.estimate->position;
-    } else if (queued) {
-      position = parts_.store.queued_before(job) + 1;
-    }
-  };
+  auto look = [&] { outlook = parts_.tenants.outlook_of(job.id, from, parts_.store.now()); };
   co_await parts_.store_threads.run(on_store(look));
   Json object = as_json(job);
   const bool promised = outlook.promise.has_value();
@@ -180,7 +171,7 @@ asio::awaitable<Json> JobApi::with_outlook(const Job& job, CountFrom from) {
   object["first_promised_at"] =
       promised ? Json(time_text(outlook.promise->first_at)) : Json(nullptr);
   object["eta_s"] = outlook.estimate ? Json(in_seconds(outlook.estimate->eta)) : Json(nullptr);
-  object["position"] = queued ? Json(position) : Json(nullptr);
+  object["position"] = outlook.position ? Json(*outlook.position) : Json(nullptr);
   co_return object;
 }
 

@@ -217,25 +217,6 @@ STORE_TEST("a job is cancelled until it is over, and can be asked for again") {
   CHECK_FALSE(jobs.resubmit({"nobody"}, k_user, jobs.now()));
 }
 
-STORE_TEST("the jobs before a queued one are those of its tenant, of higher priority or earlier") {
-  const TestType place;
-  JobStore jobs = open_jobs(place);
-  const auto submit = [&](const std::string& tenant, int priority) {
-    NewJob job = new_job("a", priority);
-    job.spec.tenant = {tenant};
-    return jobs.submit(job, k_user, jobs.now()).job;
-  };
-  const Job first = submit("acme", 0);
-  submit("other", 5);
-  const Job second = submit("acme", 0), urgent = submit("acme", 1), least = submit("acme", -1);
-  CHECK(jobs.queued_before(urgent) == 0);
-  CHECK(jobs.queued_before(first) == 1);
-  CHECK(jobs.queued_before(second) == 2);
-  CHECK(jobs.queued_before(least) == 3);
-  jobs.cancel(urgent.id, k_user, jobs.now());
-  CHECK(jobs.queued_before(least) == 2);
-}
-
 TEST_CASE("why the last try failed is shown of jobs that wait or have failed") {
   using enum JobState;
   for (const JobState state : {queued, released, failed, dead})

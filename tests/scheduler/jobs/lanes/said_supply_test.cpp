@@ -78,6 +78,43 @@ TEST_CASE("the rest of a start counts where a GPU starts, otherwise all of one")
   CHECK(until_next(supply, k_gpu_begun - 1h) == 150s);
 }
 
+TEST_CASE(
+    "without a worker that serves or starts its replacement takes a start, after a failure later") {
+  const auto replacement = [](std::vector<Gpu> gpus) {
+    return supply_of(gpus, learnt_leads(), Source::cloud, {.failed_hold = 60s}).replacement;
+  };
+  CHECK(replacement({}) == 150s);
+  CHECK(replacement({supply_gpu(State::failed, 1)}) == 210s);
+  Gpu silent = supply_gpu(State::idle, 1);
+  silent.misses = k_silent_misses;
+  CHECK(replacement({silent}) == 210s);
+  CHECK(replacement({supply_gpu(State::failed, 1), supply_gpu(State::running, 1, 1)}) == 0s);
+  CHECK(replacement({supply_gpu(State::failed, 1), supply_gpu(State::starting, 1)}) == 0s);
+  const LaneSupply supply{.cold_start = 150s, .replacement = 210s};
+  CHECK(until_next(supply, k_gpu_begun) == 210s);
+}
+
+TEST_CASE(
+    "a slot is believed to render a video-minute in a minute, and one of a CPU a fifth of that") {
+  const auto prior = [](std::vector<Gpu> gpus, Source grows_at = Source::local) {
+    return supply_of(gpus, learnt_leads(), grows_at, {}).prior_rate;
+  };
+  CHECK(prior({}) == k_cpu_prior_rate);
+  CHECK(prior({}, Source::cloud) == k_gpu_prior_rate);
+  CHECK(prior({supply_gpu(State::idle, 4)}) == k_gpu_prior_rate);
+  Gpu cpu = supply_gpu(State::idle, 1);
+  cpu.source = Source::local;
+  cpu.device = "cpu";
+  CHECK(prior({cpu}, Source::cloud) == k_cpu_prior_rate);
+  CHECK(prior({cpu, supply_gpu(State::starting, 3)}) == Approx(0.8));
+  CHECK(prior({cpu, supply_gpu(State::failed, 3)}) == k_cpu_prior_rate);
+  Gpu external = supply_gpu(State::idle, 1);
+  external.source = Source::external;
+  CHECK(prior({external}) == k_cpu_prior_rate);
+  external.reading.at = k_gpu_begun;  // it has told of its GPU
+  CHECK(prior({external}) == k_gpu_prior_rate);
+}
+
 TEST_CASE("a lane that has all it may have does not grow") {
   CHECK_FALSE(LaneSupply{}.grows());
   CHECK_FALSE(LaneSupply{.ready = 2, .most = 2}.grows());

@@ -175,9 +175,26 @@ TEST_CASE("a tenant's bound on running jobs bounds what is released") {
   CHECK(releasable_jobs(line) > 1000);
   line.terms.max_running = 3;
   line.released_jobs = line.running_jobs = 1;
-  CHECK(releasable_jobs(line) == 1);
-  line.running_jobs = 5;
+  CHECK(startable_jobs(line) == 1);
+  CHECK(releasable_jobs(line) == 1 + k_released_ahead);
+  line.running_jobs = 3;
+  CHECK(startable_jobs(line) == 0);
+  CHECK(releasable_jobs(line) == 1);  // the next one does not wait for a turn when one ends
+  line.released_jobs = 2;
   CHECK(releasable_jobs(line) == 0);
+  line.running_jobs = 7;
+  CHECK(releasable_jobs(line) == 0);
+}
+
+TEST_CASE("work that is released ahead of a tenant's largest number keeps no GPU from others") {
+  TenantLine line = line_of("a", 10);
+  line.terms.max_running = 1;
+  line.released_jobs = 2;
+  line.released = VideoMinutes(120min);
+  line.running_jobs = 1;
+  CHECK(lendable(std::span(&line, 1), k_ten) > VideoMinutes{});
+  line.running_jobs = 0;  // an idle GPU takes one of the two
+  CHECK(lendable(std::span(&line, 1), k_ten) == VideoMinutes{});
 }
 
 TEST_CASE(

@@ -19,6 +19,10 @@ constexpr FinishQuestion k_typical{.ahead = VideoMinutes(100min),
                                    .share = 5,
                                    .rate = 0.5};
 
+PromiseTimes promised_for(TimePoint at) {
+  return {.made_at = k_asked_at, .promised_at = at, .changed_at = k_asked_at};
+}
+
 Duration p90_of(const FinishQuestion& question) {
   const auto estimate = estimate_finish(question);
   REQUIRE(estimate);
@@ -105,6 +109,55 @@ TEST_CASE("a job behind others waits for the GPUs that are there, or for those t
   // The lane that may have no more renders all with one.
   question.lane.supply.most = 1;
   CHECK(estimate_finish(question)->expected < grown);  // as fast as the division counts on
+}
+
+TEST_CASE(
+    "without a serving worker a job waits for its replacement, also where the lane cannot grow") {
+  FinishQuestion question{.work = VideoMinutes(1min), .share = 10, .rate = 1};
+  question.lane = {.speed = 1};
+  const auto usual = estimate_finish(question);
+  REQUIRE(usual);
+  CHECK(usual->cause == FinishCause::rendering);
+  question.lane.supply = {.cold_start = 40s, .replacement = 100s};
+  question.lane.next = until_next(question.lane.supply, k_asked_at);
+  const auto later = estimate_finish(question);
+  REQUIRE(later);
+  CHECK(later->p90 == usual->p90 + 100s);
+  CHECK(later->cause == FinishCause::no_worker);
+  question.lane.supply.most = 1;  // it may grow
+  CHECK(estimate_finish(question) == later);
+  question.lane.supply.replacement = {};  // from none the first job starts one
+  question.lane.next = until_next(question.lane.supply, k_asked_at);
+  question.work = VideoMinutes(6s);
+  CHECK(estimate_finish(question)->cause == FinishCause::start);
+}
+
+TEST_CASE("what delays a job is told by what takes longest") {
+  CHECK(estimate_finish(k_typical)->cause == FinishCause::work_ahead);
+  FinishQuestion other = k_typical;
+  other.work = VideoMinutes(60min);
+  CHECK(estimate_finish(other)->cause == FinishCause::rendering);
+  other.start_wait = 3h;
+  CHECK(estimate_finish(other)->cause == FinishCause::pause);
+}
+
+TEST_CASE("a job that says nothing when it should is expected later and later") {
+  const LeftToRender begun{.work = VideoMinutes(10min), .overhead = 1};
+  const auto left = [&](Duration passed) {
+    return left_to_render(begun, VideoMinutes(2min), 2, passed);
+  };
+  CHECK(left(30s).work == VideoMinutes(10min));
+  CHECK(left(30s).overhead == Approx(0.5));
+  CHECK(left(90s).work == VideoMinutes(9min));
+  CHECK(left(90s).overhead == 0);
+  CHECK(left(120s).work == VideoMinutes(8min));
+  // The report of two minutes was due then: nothing more is believed to be rendered, and the rest is late.
+  CHECK(left(10min).work == VideoMinutes(8min));
+  CHECK(left(10min).overhead == Approx(8));
+  // One without reports is late when all of it should be done.
+  const LeftToRender whole = left_to_render(begun, begun.work, 2, 7min);
+  CHECK(whole.work == VideoMinutes{});
+  CHECK(whole.overhead == Approx(1));
 }
 
 TEST_CASE("a cold start passes while a job waits for its share") {
@@ -294,25 +347,68 @@ TEST_CASE("a finish time beyond all bounds is a long time, not a wrong one") {
 
 TEST_CASE(
     "a promise changes when it will be missed by more than a moment, and always when it is due") {
-  const TimePoint made = k_asked_at, promised = k_asked_at + 1h, now = k_asked_at + 40min;
-  CHECK_FALSE(changed_promise(made, promised, now, promised));
-  CHECK_FALSE(changed_promise(made, promised, now, promised - 10min));
-  CHECK_FALSE(changed_promise(made, promised, now, promised + 29s));
-  CHECK(changed_promise(made, promised, now, promised + 31s) == promised + 31s);
-  CHECK(changed_promise(made, promised, promised - 2s, promised + 5s) == promised + 30s);
-  CHECK_FALSE(changed_promise(made, promised, promised - 3s, promised + 5s));
-  CHECK(changed_promise(made, promised, promised + 1h, promised) == promised + 1h + 30s);
+  const TimePoint promised = k_asked_at + 1h, now = k_asked_at + 40min;
+  const PromiseTimes promise = promised_for(promised);
+  CHECK_FALSE(changed_promise(promise, now, promised));
+  CHECK_FALSE(changed_promise(promise, now, promised - 10min));
+  CHECK_FALSE(changed_promise(promise, now, promised + 29s));
+  CHECK(changed_promise(promise, now, promised + 31s) == promised + 31s);
+  CHECK(changed_promise(promise, promised - 2s, promised + 5s) == promised + 30s);
+  CHECK_FALSE(changed_promise(promise, promised - 3s, promised + 5s));
+  CHECK(changed_promise(promise, promised + 1h, promised) == promised + 1h + 30s);
+}
+
+TEST_CASE("each step later is twice as long as the last, so that a stalled job is told seldom") {
+  PromiseTimes promise = promised_for(k_asked_at + 1min);
+  std::vector<Duration> steps;
+  for (TimePoint now = k_asked_at; now < k_asked_at + 2h; now += 1s) {
+    const auto changed = changed_promise(promise, now, now + 1s);
+    if (!changed) continue;
+    CHECK(now < promise.promised_at);  // told before
+    steps.push_back(*changed - promise.promised_at);
+    promise.promised_at = *changed;
+    promise.changed_at = now;
+    ++promise.changes;
+  }
+  CHECK(steps == std::vector<Duration>{30s, 60s, 120s, 240s, 480s, 960s, 1920s, 3840s});
+  promise.changes = 1000;
+  CHECK(least_delay(promise) == 3840s);
+}
+
+TEST_CASE(
+    "a promise moves earlier when less than half of its time is needed, and not at once again") {
+  const TimePoint promised = k_asked_at + 80min;
+  PromiseTimes promise = promised_for(promised);
+  const TimePoint now = k_asked_at + 5min;
+  CHECK(changed_promise(promise, now, now + 517s) == now + 517s);
+  CHECK_FALSE(changed_promise(promise, now, now + 38min));
+  CHECK(changed_promise(promise, now, now + 37min) == now + 37min);
+  promise.changed_at = now - 2min;
+  CHECK_FALSE(changed_promise(promise, now, now + 517s));
+  promise.changed_at = now - 3min;
+  CHECK(changed_promise(promise, now, now + 517s) == now + 517s);
+  // Minutes are worth a message, seconds are not.
+  CHECK_FALSE(changed_promise(promise, promised - 4min, promised - 3min - 30s + 31s));
+  CHECK(changed_promise(promise, promised - 4min, promised - 3min - 30s));
+  // One that has changed often moves by more.
+  promise = promised_for(now + 10min);
+  promise.changes = 4;
+  CHECK(changed_promise(promise, now, now + 110s) == now + 110s);
+  CHECK_FALSE(changed_promise(promise, now, now + 130s));
 }
 
 TEST_CASE(
     "a later time is told in the second half of what was promised, or when the promise is due") {
   const TimePoint made = k_asked_at, promised = k_asked_at + 1h;
-  CHECK_FALSE(changed_promise(made, promised, made + 29min, promised + 2h));
-  CHECK(changed_promise(made, promised, made + 30min, promised + 2h) == promised + 2h);
+  PromiseTimes promise = promised_for(promised);
+  CHECK_FALSE(changed_promise(promise, made + 29min, promised + 2h));
+  CHECK(changed_promise(promise, made + 30min, promised + 2h) == promised + 2h);
   // The next change waits for half of the new time.
-  CHECK_FALSE(changed_promise(made, promised + 2h, made + 89min, promised + 4h));
-  CHECK(changed_promise(made, promised + 2h, made + 90min, promised + 4h) == promised + 4h);
-  CHECK(changed_promise(made, made + 3s, made + 1s, made + 10s) == made + 33s);
+  promise.promised_at = promised + 2h;
+  promise.changes = 1;
+  CHECK_FALSE(changed_promise(promise, made + 89min, promised + 4h));
+  CHECK(changed_promise(promise, made + 90min, promised + 4h) == promised + 4h);
+  CHECK(changed_promise(promised_for(made + 3s), made + 1s, made + 10s) == made + 33s);
 }
 
 TEST_CASE(

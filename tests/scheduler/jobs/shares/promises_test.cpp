@@ -1,4 +1,5 @@
 // Promised finish times in the store: estimated, kept, changed with an event, scored; on both databases.
+#include "scheduler/jobs/lanes/said_supply.h"
 #include "scheduler/jobs/promises/job_estimates.h"
 #include "scheduler/jobs/shares/share_tables.h"
 #include "tests/scheduler/jobs/job_contract.h"
@@ -34,13 +35,104 @@ struct PromisedPool {
 
 }  // namespace
 
-STORE_TEST("nothing is promised before a job has shown how fast jobs are rendered") {
+STORE_TEST(
+    "the first jobs are promised by a prior rate, until one has shown how fast they are rendered") {
   const TestType place;
   PromisedPool pool(place);
-  CHECK_FALSE(estimate(pool.tenants, {"acme"}, VideoMinutes(1min)));
+  pool.tenants.divide(1, k_lane, pool.jobs.now());
+  const std::vector<VideoMinutes> works(1000, VideoMinutes(1min));
+  const auto estimates = estimate(pool.tenants, {"acme"}, works);
+  REQUIRE(estimates.back());
+  // 1000 minutes at 0.8 a minute, with twice the time as a buffer.
+  CHECK(estimates.back()->expected > 20h);
+  CHECK(estimates.back()->eta > 2 * estimates.back()->expected);
   const Job job = pool.jobs.submit(new_job("ada"), k_user, pool.jobs.now()).job;
-  CHECK_FALSE(pool.promise(job, pool.jobs.now()));
-  CHECK_FALSE(pool.tenants.promise_of(job.id));
+  REQUIRE(pool.promise(job, pool.jobs.now()));
+  CHECK(pool.tenants.promise_of(job.id));
+  CHECK(pool.tenants.division().capacity.rate == 0);  // the fleet goes by what was learnt
+  pool.teach();
+  const auto taught = estimate(pool.tenants, {"acme"}, works);
+  REQUIRE(taught.back());
+  CHECK(taught.back()->eta < estimates.back()->eta / 100);  // a job took milliseconds here
+}
+
+STORE_TEST(
+    "a job that could not be promised when it was submitted is promised by a turn, with an event") {
+  const TestType place;
+  PromisedPool pool(place);
+  const TimePoint now = pool.jobs.now();
+  const JobId first = pool.jobs.submit(new_job("ada"), k_user, now).job.id;
+  const Job second = pool.jobs.submit(new_job("ada"), k_user, now).job;
+  CHECK_FALSE(pool.promise(second, now));  // behind another, and the lane has had no turn
+  const JobId promised_before = pool.jobs.submit(new_job("ada"), k_user, now).job.id;
+  pool.tenants.divide(1, k_lane, now + 1s);
+  CHECK_FALSE(pool.tenants.promise_of(first));  // its gateway is about to promise it
+  const auto before = pool.tenants.promise(std::span(&promised_before, 1), now + 1s).front();
+  REQUIRE(before);
+  pool.tenants.divide(1, k_lane, now + 6s);
+  const auto late = pool.tenants.promise_of(second.id);
+  REQUIRE(late);
+  CHECK(late->first_at > now + 6s);
+  CHECK(pool.tenants.promise_of(first));
+  CHECK(pool.tenants.promise_of(promised_before)->first_at == before->promise);
+  CHECK(pool.jobs.history(second.id).back().event == JobEvent::promise);
+  CHECK(pool.jobs.history(promised_before).back().event != JobEvent::promise);
+  // Those that come later are asked, too, and no job twice.
+  const JobId third = pool.jobs.submit(new_job("ada"), k_user, now + 6s).job.id;
+  pool.tenants.divide(1, k_lane, now + 12s);
+  CHECK(pool.tenants.promise_of(third));
+  const auto promises_of = [&](const JobId& id) {
+    int count = 0;
+    for (const JobHistory& one : pool.jobs.history(id)) count += one.event == JobEvent::promise;
+    return count;
+  };
+  pool.tenants.divide(1, k_lane, now + 13s);
+  CHECK(promises_of(second.id) == 1);
+}
+
+STORE_TEST(
+    "a promise is moved earlier when the work ahead has gone, and the event says both times") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  const TimePoint now = pool.jobs.now();
+  const Job job = pool.jobs.submit(new_job("ada"), k_user, now).job;
+  StoreBackend::open(place.url())->write(Durability::durable, [&](Transaction& t) {
+    insert_promise(t, job.number, now, now + 80min);
+  });
+  pool.tenants.divide(10, k_lane, now + 2min);
+  CHECK(pool.tenants.promise_of(job.id)->changes == 0);
+  pool.tenants.divide(10, k_lane, now + 4min);
+  const auto changed = pool.tenants.promise_of(job.id);
+  REQUIRE(changed->changes == 1);
+  CHECK(changed->promised_at < now + 40min);
+  CHECK(changed->first_at == now + 80min);
+  const JobHistory last = pool.jobs.history(job.id).back();
+  CHECK(last.event == JobEvent::promise);
+  CHECK_THAT(last.why, Catch::Contains("less than half of the time"));
+}
+
+STORE_TEST("a waiting job has a place among its tenant's jobs, also when it is released") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  std::vector<JobId> ids;
+  NewJob other = new_job("ada");
+  other.spec.tenant = {"other"};
+  add_job(pool.jobs, other);
+  for (int i = 0; i < 2; ++i) ids.push_back(add_job(pool.jobs, new_job("ada")).id);
+  ids.push_back(add_job(pool.jobs, new_job("ada", 1)).id);
+  for (int i = 0; i < 2; ++i)
+    ids.push_back(pool.jobs.submit(new_job("ada"), k_user, pool.jobs.now()).job.id);
+  const std::vector<std::int64_t> positions = {2, 3, 1, 4, 5};
+  const auto place_of = [&](const JobId& id) {
+    return pool.tenants.outlook_of(id, CountFrom::end, pool.jobs.now()).position;
+  };
+  for (std::size_t i = 0; i < ids.size(); ++i) CHECK(place_of(ids[i]) == positions[i]);
+  CHECK(estimate(pool.tenants, {"acme"}, VideoMinutes(1min))->position == 6);
+  const auto run = pool.jobs.claim("w", by_shares(), std::nullopt);
+  REQUIRE(run);
+  CHECK_FALSE(place_of(run->id));
 }
 
 STORE_TEST("a job that was claimed more than once teaches no rate, however its tries count") {
@@ -233,11 +325,32 @@ STORE_TEST("a promise that is due is changed with an event, and a second turn ch
     return count;
   };
   CHECK(events() == 1);
+  CHECK_THAT(pool.jobs.history(job.id).back().why, Catch::Contains(": "));
   pool.tenants.divide(0, k_lane, due + 1s);
   CHECK(events() == 1);
 }
 
-STORE_TEST("promises are scored by what was said first, and forgotten with a cancelled job") {
+STORE_TEST(
+    "without a worker a promise is moved by the time of a replacement, and the event says so") {
+  const TestType place;
+  PromisedPool pool(place);
+  pool.teach();
+  const auto store = place.open();
+  write_lane_supply(*store, {.cold_start = 1000h, .replacement = 2000h});
+  const TimePoint now = pool.jobs.now();
+  const Job job = add_job(pool.jobs, new_job("ada"));
+  REQUIRE(pool.promise(job, now));
+  CHECK(pool.tenants.promise_of(job.id)->promised_at > now + 2000h);
+  StoreBackend::open(place.url())->write(Durability::durable, [&](Transaction& t) {
+    insert_promise(t, job.number, now, now + 41s);
+  });
+  pool.tenants.divide(1, k_lane, now + 30s);
+  CHECK(pool.tenants.promise_of(job.id)->promised_at > now + 2000h);
+  CHECK_THAT(pool.jobs.history(job.id).back().why, Catch::Contains("no worker serves"));
+}
+
+STORE_TEST(
+    "promises are scored by what was said first, and a cancelled job's is kept without a score") {
   const TestType place;
   PromisedPool pool(place);
   pool.teach();
@@ -254,6 +367,11 @@ STORE_TEST("promises are scored by what was said first, and forgotten with a can
   const JobPromiseScore score = pool.tenants.promise_score(now);
   CHECK(score.known == 2);
   CHECK(score.kept == 1);
-  CHECK_FALSE(pool.tenants.promise_of(three[2].id));
+  const auto cancelled = pool.tenants.promise_of(three[2].id);
+  REQUIRE(cancelled);
+  CHECK(cancelled->dropped);
+  CHECK_FALSE(cancelled->finished_at);
+  CHECK(cancelled->first_at > now);
+  CHECK(pool.tenants.promise_score({}).known == 2);
   CHECK(pool.tenants.division().correction > 1);
 }

@@ -253,6 +253,35 @@ STORE_TEST("claims take turns between tenants, and keep their bounds on running 
   CHECK(claims == std::map<std::string, int>{{"flood", 3}, {"b", 1}, {"c", 2}});
 }
 
+STORE_TEST("the next job of a tenant with a largest number can be claimed as soon as one ends") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  tenants.set({"big"}, {.max_running = 1});
+  submit_for(jobs, "big", 10, 1s);
+  divided(tenants, jobs.now(), 2, 1);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(tenants.has_claimable(jobs.now()));
+    const auto job = jobs.claim("w", by_shares(), jobs.now());
+    REQUIRE(job);  // without a turn of the division between them
+    CHECK_FALSE(jobs.claim("w", by_shares(), jobs.now()));
+    CHECK_FALSE(tenants.has_claimable(jobs.now()));  // those that are released wait for its end
+    jobs.finish(lease_of(*job), "{}", jobs.now());
+  }
+}
+
+STORE_TEST("a job whose pause has ended is claimable, whatever the counts say of it") {
+  const TestType place;
+  JobStore jobs = open_jobs(place, {.first_delay = 1h});
+  TenantStore tenants = open_tenants(place);
+  release_for(jobs, "acme", 1, 1min);
+  const auto job = jobs.claim("w", by_shares(), jobs.now());
+  REQUIRE(job);
+  jobs.fail(lease_of(*job), "the worker is gone", jobs.now());
+  CHECK_FALSE(tenants.has_claimable(jobs.now()));
+  CHECK(tenants.has_claimable(jobs.now() + 2h));
+}
+
 STORE_TEST(
     "among tenants that have had the same, the first name is next, whoever submitted first") {
   const TestType place;

@@ -290,11 +290,12 @@ TEST_CASE("a text that the moderation has rewritten is judged and counted as any
 TEST_CASE("a job that waits has a place, and a running one no error of an earlier try") {
   GatewayOptions options;
   options.jobs = JobOptions{};
-  GatewayPool pool({}, options);  // without a worker, and so without a rate
+  GatewayPool pool({}, options);  // without a worker, and so without a learnt rate
   const Got made =
       pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
   REQUIRE(made.status == 202);
-  CHECK(made.body.at("eta_s").is_null());
+  CHECK(made.body.at("eta_s") > 0);
+  CHECK(made.body.at("promised_at").is_string());
   CHECK(made.body.at("position") == 1);
   JobStore jobs(StoreBackend::open(pool.store_url()), {.first_delay = 1h});
   const JobId id{made.body.at("id").get<std::string>()};
@@ -307,9 +308,10 @@ TEST_CASE("a job that waits has a place, and a running one no error of an earlie
   jobs.release(jobs.find(id)->spec.tenant, VideoMinutes(1h), 1, {"test", "now"}, jobs.now());
   jobs.fail(claim(jobs.now()), "the worker is gone", jobs.now());
   CHECK(shown().at("error") == "the worker is gone");
-  CHECK(shown().at("position").is_null());
+  CHECK(shown().at("position") == 1);  // released, it waits
   claim(jobs.now() + 2h);
   CHECK(shown().at("state") == "running");
+  CHECK(shown().at("position").is_null());
   CHECK(shown().at("error").is_null());
 }
 
