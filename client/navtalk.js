@@ -7,12 +7,12 @@
 // navtalk.d.ts has the types. Wire format: docs/protocol.md. One object is one session.
 import { KIND_PCM, KIND_VIDEO, parseFrame } from "./navtalk/frames.js";
 import { SessionClock } from "./navtalk/clock.js";
-import { avatars, realtimeAddress } from "./navtalk/gateway.js";
+import { Connection } from "./navtalk/connection.js";
+import { avatars } from "./navtalk/gateway.js";
 import { Input } from "./navtalk/input.js";
 import { LatencyMeter } from "./navtalk/latency.js";
 import { microphones } from "./navtalk/microphone.js";
 import { PictureView } from "./navtalk/pictures.js";
-import { Silence } from "./navtalk/silence.js";
 import { SoundPlayer } from "./navtalk/sound.js";
 import { Mean, RateMeter } from "./navtalk/statistics.js";
 import { decodeFile } from "./navtalk/files.js";
@@ -20,37 +20,28 @@ import { missingFeature } from "./navtalk/support.js";
 
 export { avatars, decodeFile, microphones, missingFeature };
 
-const RESUME_WITHIN_MS = 30000; // the gateway holds a session so long (docs/protocol.md)
-const RETRY_MS = [200, 500, 1000, 2000, 4000];
 const MOST_EVENT_WAIT_MS = 1000;
 const SOUND_WITHIN_MS = 1500;
 
 export class Session extends EventTarget {
   #canvas;
   #options;
-  #token; // of the last connection
-  #socket = null;
+  #connection;
   #clock = new SessionClock();
   #pictures = null;
   #sound = null;
   #context = null;
-  #state = "new"; // connecting, waiting, ready, resuming, ended
   #ready = null;
   #latency = new LatencyMeter();
   #drawn = new RateMeter();
   #received = new RateMeter();
   #drift = new Mean(50);
   #tier = null;
-  #resumeUntil = 0;
-  #retries = 0;
-  #silence = new Silence();
   #follow = 0;
-  #lastError = null;
   #volume = 1;
   #seen = false; // a picture was drawn
   #speaks = false; // somebody does, by the last event of it
   #doubtsSpeech = false; // an event may have been lost with the connection: the next picture tells
-  #begunAnew = false; // the connection was lost before the session began
   #interruptions = 0;
   #input;
   #foreign = false; // other sound than the microphone's is still to come back
@@ -64,18 +55,25 @@ export class Session extends EventTarget {
     super();
     this.#canvas = canvas;
     this.#options = { server: "", rate: 16000, ...options };
+    this.#connection = new Connection(this.#options.server, this.#options.token, {
+      start: () => this.#startFrame(),
+      event: (frame, resumed) => this.#event(frame, resumed),
+      media: (data) => this.#media(data),
+      tell: (type) => this.#tell(type),
+      over: (reason) => this.#over(reason),
+    });
     this.#input = new Input(this.#options.rate, {
-      socket: () => (this.#state === "ready" ? this.#socket : null),
+      socket: () => this.#connection.socket,
       sound: (bytes) => this.#sendSound(bytes),
-      control: (frame) => this.#control(frame),
-      ended: () => this.#state === "ended",
+      control: (frame) => this.#connection.control(frame),
+      ended: () => this.state === "ended",
       distrust: () => this.#distrust(),
       trust: () => this.#foreign || this.#latency.forget(),
     });
   }
 
   get state() {
-    return this.#state;
+    return this.#connection.state;
   }
 
   /** What session.ready said; null before. */
@@ -91,16 +89,16 @@ export class Session extends EventTarget {
     const worklet = (name) => this.#context.audioWorklet.addModule(new URL(`./navtalk/${name}-worklet.js`, import.meta.url));
     this.#context.resume(); // it waits until the user has touched the page
     await Promise.all([worklet("playback"), worklet("capture")]);
-    await this.#getToken();
-    if (this.#state === "ended") return;
+    await this.#connection.getToken();
+    if (this.state === "ended") return;
     this.#sound = new SoundPlayer(this.#context, this.#clock);
     this.#sound.volume = this.#volume;
     this.#follow = setInterval(() => this.#sound.follow(), 250);
     this.#pictures = new PictureView(this.#canvas, this.#clock, {
-      wantKeyFrame: () => this.#control({ type: "keyframe" }),
+      wantKeyFrame: () => this.#connection.control({ type: "keyframe" }),
       failed: () => {
-        this.#control({ type: "session.end" });
-        this.#finish({ code: "h264", message: "this browser cannot decode the pictures" });
+        this.#connection.control({ type: "session.end" });
+        this.#connection.end({ code: "h264", message: "this browser cannot decode the pictures" });
       },
       drawn: () => {
         this.#drawn.count(performance.now());
@@ -109,8 +107,7 @@ export class Session extends EventTarget {
         if (this.#clock.sound) this.#drift.add(this.#pictures.driftMs);
       },
     });
-    this.#state = "connecting";
-    this.#connect();
+    this.#connection.connect();
   }
 
   /** A text that the avatar speaks after what was sent before it; a long one is sent in pieces. `voice`: espeak-ng's name of one.
@@ -136,8 +133,7 @@ export class Session extends EventTarget {
   }
 
   #sendSound(bytes) {
-    if (this.#state !== "ready" || this.#socket?.readyState !== WebSocket.OPEN) return false;
-    this.#socket.send(bytes);
+    if (!this.#connection.sound(bytes)) return false;
     this.#latency.samplesSent(bytes.byteLength / 2, performance.now());
     return true;
   }
@@ -163,12 +159,12 @@ export class Session extends EventTarget {
     this.#input.forgetFile();
     this.#distrust();
     this.#sound?.clear();
-    return this.#control({ type: "interrupt" });
+    return this.#connection.control({ type: "interrupt" });
   }
 
   /** One of ready.actions, once; "idle" or "listening": what silence shows from now on. */
   play(action) {
-    return this.#control({ type: "action", name: action });
+    return this.#connection.control({ type: "action", name: action });
   }
 
   /** To be called in answer to a click or a key, after "sound-blocked". */
@@ -187,7 +183,7 @@ export class Session extends EventTarget {
     const now = performance.now();
     const counts = this.#pictures?.counts ?? {};
     return {
-      state: this.#state,
+      state: this.state,
       latency: { median: this.#latency.quantile(0.5), p95: this.#latency.quantile(0.95) },
       fps: this.#drawn.rate(now),
       tier: this.#tier,
@@ -202,72 +198,15 @@ export class Session extends EventTarget {
 
   /** Ends the session. */
   end() {
-    this.#control({ type: "session.end" });
-    this.#finish(null);
+    this.#connection.control({ type: "session.end" });
+    this.#connection.end(null);
   }
 
-  // --- the connection
-
-  async #getToken() {
-    const { token } = this.#options;
-    this.#token = typeof token === "function" ? await token() : await token;
-  }
-
-  #connect() {
-    const token = this.#token;
-    const socket = new WebSocket(realtimeAddress(this.#options.server), token ? [`navtalk.token.${token}`] : []);
-    socket.binaryType = "arraybuffer";
-    this.#socket = socket;
-    socket.onopen = () => {
-      this.#silence.end();
-      socket.send(JSON.stringify(this.#startFrame()));
-    };
-    socket.onmessage = ({ data }) => {
-      if (socket !== this.#socket) return;
-      this.#silence.end();
-      if (typeof data === "string") this.#event(JSON.parse(data));
-      else this.#media(data);
-    };
-    socket.onclose = ({ code }) => {
-      if (socket === this.#socket) this.#closed(code);
-    };
-    this.#silence.watch(socket, () => this.#state, () => this.#goneSilent());
-  }
-
-  #goneSilent() {
-    if (this.#state === "connecting") this.#finish({ code: "unreachable", message: "the server does not answer" });
-    else this.#closed(1006);
-  }
-
-  // Once: what waits has lost its place, but not its user. Each token is good for one session.
-  async #beginAnew() {
-    this.#begunAnew = true;
-    this.#silence.stop();
-    this.#socket.onclose = this.#socket.onmessage = null;
-    this.#socket.close();
-    this.#socket = null;
-    this.#state = "connecting";
-    this.#tell("reconnecting");
-    try {
-      await this.#getToken();
-    } catch (error) {
-      return this.#finish({ code: error.code ?? "unreachable", message: error.message });
-    }
-    if (this.#state === "connecting") this.#connect();
-  }
+  // --- what the gateway says
 
   #startFrame() {
     const { avatar, width, bitrate, rate } = this.#options;
-    const frame = { type: "session.start", avatar, video: { width, bitrate }, audio: { rate } };
-    if (this.#state === "resuming") frame.resume_token = this.#ready.resume_token;
-    return frame;
-  }
-
-  #control(frame) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
-    if (this.#state !== "ready" && frame.type !== "session.end") return false;
-    this.#socket.send(JSON.stringify(frame));
-    return true;
+    return { type: "session.start", avatar, video: { width, bitrate }, audio: { rate } };
   }
 
   #distrust() {
@@ -279,25 +218,27 @@ export class Session extends EventTarget {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 
-  // When it is heard and seen here, unless it was interrupted before.
-  #tellInTime(type, frame) {
-    const before = this.#interruptions;
-    const time = this.#clock.timeAt(performance.now()) ?? frame.pts_us;
-    const wait = Math.max(0, Math.min(MOST_EVENT_WAIT_MS, (frame.pts_us - time) / 1000));
-    setTimeout(() => this.#state === "ready" && before === this.#interruptions && this.#tell(type, frame), wait);
+  // When what has that time is heard and seen here.
+  #inTime(timeUs, act) {
+    const time = this.#clock.timeAt(performance.now()) ?? timeUs;
+    setTimeout(act, Math.max(0, Math.min(MOST_EVENT_WAIT_MS, (timeUs - time) / 1000)));
   }
 
-  #event(frame) {
+  // Then, unless it was interrupted before.
+  #tellInTime(type, frame) {
+    const before = this.#interruptions;
+    this.#inTime(frame.pts_us, () => this.state === "ready" && before === this.#interruptions && this.#tell(type, frame));
+  }
+
+  #event(frame, resumed) {
     switch (frame.type) {
       case "queue.update":
-        this.#state = "waiting";
         return this.#tell("queue", frame);
       case "session.preparing":
-        return this.#state !== "ready" && this.#tell("preparing", frame);
+        return this.state !== "ready" && this.#tell("preparing", frame);
       case "session.ready":
-        return this.#begin(frame);
+        return this.#begin(frame, resumed);
       case "session.draining":
-        if (frame.resume_token && this.#ready) this.#ready.resume_token = frame.resume_token;
         return this.#tell("draining", frame);
       case "session.undrained":
         return this.#tell("undrained");
@@ -324,17 +265,13 @@ export class Session extends EventTarget {
       case "worker.changed":
         return this.#changeWorker(frame);
       case "error":
-        return this.#failed(frame);
+        return this.#tell("problem", frame);
     }
   }
 
-  #begin(frame) {
-    const resumed = this.#state === "resuming";
-    this.#state = "ready";
+  #begin(frame, resumed) {
     this.#ready = frame;
-    this.#retries = 0;
     this.#tier = frame.video.fps;
-    this.#lastError = null;
     this.#doubtsSpeech = resumed;
     this.#clock.reset();
     this.#latency.forget();
@@ -350,7 +287,6 @@ export class Session extends EventTarget {
     if (!this.#ready) return;
     const { video = this.#ready.video, audio = this.#ready.audio } = frame;
     const same = ["codec", "width", "height"].every((name) => video[name] === this.#ready.video[name]);
-    this.#state = "ready";
     this.#ready = { ...this.#ready, video, audio };
     this.#tier = video.fps;
     this.#foreign = this.#speaks = this.#doubtsSpeech = false;
@@ -363,22 +299,13 @@ export class Session extends EventTarget {
   }
 
   #tellIfSilent() {
-    if (this.#state === "ready" && this.#context.state !== "running") this.#tell("sound-blocked");
-  }
-
-  // An error in a session that goes on is told; one before its end is kept for the end. While others have the tenant's
-  // connections, the next try may succeed.
-  #failed(frame) {
-    if (this.#state === "resuming" && frame.code === "tenant_limit") return;
-    this.#lastError = frame;
-    if (this.#state === "ready") this.#tell("problem", frame);
+    if (this.state === "ready" && this.#context.state !== "running") this.#tell("sound-blocked");
   }
 
   #media(data) {
     const frame = parseFrame(data);
-    if (!frame || this.#state !== "ready") return;
+    if (!frame) return;
     const now = performance.now();
-    this.#lastError = null; // the session went on behind it
     this.#received.count(now, data.byteLength);
     if (frame.kind === KIND_VIDEO) {
       this.#latency.pictureArrived(frame.timeUs, now);
@@ -396,36 +323,10 @@ export class Session extends EventTarget {
     if (speaks !== this.#speaks) this.#event({ type: speaks ? "speech.started" : "speech.ended", pts_us: timeUs });
   }
 
-  #closed(code) {
-    if (this.#state === "ended") return;
-    const told = this.#lastError;
-    if (this.#state === "waiting" && code === 1006 && !this.#ready && !told && !this.#begunAnew) return this.#beginAnew();
-    const may = this.#ready?.resume_token && !(told && told.code !== "draining");
-    if (!may) return this.#finish(told ?? { code: code === 1000 ? "ended" : "connection_lost", message: "" });
-    const now = performance.now();
-    if (this.#state !== "resuming") {
-      this.#state = "resuming";
-      this.#resumeUntil = now + RESUME_WITHIN_MS;
-      this.#tell("resuming");
-    }
-    const pause = RETRY_MS[Math.min(this.#retries++, RETRY_MS.length - 1)];
-    if (now + pause > this.#resumeUntil) return this.#finish({ code: "connection_lost", message: "" });
-    this.#silence.stop();
-    this.#socket.onclose = null;
-    this.#socket.close(4000, "no answer"); // without a code it would end the session that is to go on
-    setTimeout(() => this.#state === "resuming" && this.#connect(), pause);
-  }
-
   // `reason`: {code, message, retry_after}; null: it was ended here.
-  #finish(reason) {
-    if (this.#state === "ended") return;
-    this.#state = "ended";
-    this.#silence.stop();
+  #over(reason) {
     clearInterval(this.#follow);
     this.#input.closeMicrophone();
-    const socket = this.#socket;
-    this.#socket = null;
-    socket?.close();
     this.#pictures?.close();
     this.#sound?.clear();
     this.#sound?.close();

@@ -5,6 +5,7 @@ const RESUMED_WITHIN_MS = 5000; // one try, before the next
 const STILL_MS = 12000; // without a frame of a session
 // A queue is told of every 10 s, a worker may take 30 s to begin, and a gateway whose store hangs tells of it once a question (docs/protocol.md).
 const WAITING_STILL_MS = 90000;
+const BEGUN_STILL_MS = 120000; // before the first frame: a gateway that has a slot at once may try three workers
 
 export class Silence {
   #timer = 0;
@@ -21,7 +22,7 @@ export class Silence {
     this.end();
     this.#timer = setInterval(() => {
       const still = performance.now() - this.#since, open = socket.readyState === WebSocket.OPEN;
-      const most = { resuming: RESUMED_WITHIN_MS, waiting: WAITING_STILL_MS, ready: open ? STILL_MS : Infinity, connecting: open ? Infinity : OPENED_WITHIN_MS };
+      const most = { resuming: RESUMED_WITHIN_MS, waiting: WAITING_STILL_MS, ready: open ? STILL_MS : Infinity, connecting: open ? BEGUN_STILL_MS : OPENED_WITHIN_MS };
       if (still > (most[state()] ?? Infinity)) gone();
     }, 1000);
   }

@@ -29,6 +29,9 @@ function preview(avatar) {
   return video;
 }
 
+// A gateway with keys gives a preview to who sends one, which a video element does not.
+const shown = (avatar, url) => ({ ...avatar, preview: url ?? (hasKey() ? null : avatar.preview) });
+
 function card(avatar, choose) {
   const name = nameOf(avatar.id);
   const media = preview(avatar);
@@ -37,7 +40,7 @@ function card(avatar, choose) {
     make("div", { className: "text" },
       make("div", {}, make("strong", {}, name), make("small", {}, voiceText(avatar.voice))),
       make("span", { className: "go" }, "Start")));
-  button.addEventListener("click", () => choose({ ...avatar, preview: previews.urlOf(media) ?? (hasKey() ? null : avatar.preview) }));
+  button.addEventListener("click", () => choose(shown(avatar, previews.urlOf(media))));
   return make("li", {}, button);
 }
 
@@ -60,7 +63,7 @@ export function playPreviews(playing) {
   }
 }
 
-/** Calls choose(avatar) for the one that the user takes. `focus`: the focus was in what the gallery takes the place of. */
+/** Calls choose(avatar, all of them) for the one that the user takes. `focus`: the focus was in what the gallery takes the place of. */
 export async function showGallery(choose, focus = false) {
   const cards = byId("cards");
   byId("gallery-notice").hidden = true;
@@ -70,7 +73,7 @@ export async function showGallery(choose, focus = false) {
   cards.setAttribute("aria-busy", "true");
   try {
     const all = await listAvatars();
-    cards.replaceChildren(...all.map((avatar) => card(avatar, choose)));
+    cards.replaceChildren(...all.map((avatar) => card(avatar, (one) => choose(one, all.map((other) => shown(other))))));
     if (all.length === 0) {
       showNotice({
         title: "No avatars yet",

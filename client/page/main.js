@@ -3,11 +3,14 @@ import { Session, missingFeature } from "../navtalk.js";
 import { forgetKey, tokenFor } from "./access.js";
 import { Actions } from "./actions.js";
 import { Captions } from "./captions.js";
+import { Choices } from "./choices.js";
 import { Composer } from "./composer.js";
 import { DrainNotice } from "./drain_notice.js";
 import { explainProblem } from "./errors.js";
 import { byId, announce, nameOf, voiceText } from "./elements.js";
+import { offerFullScreen, toggleFullScreen } from "./full_screen.js";
 import { playPreviews, showGallery } from "./gallery.js";
+import { Loudness } from "./loudness.js";
 import { Stage } from "./stage.js";
 import { StatisticsPanel } from "./statistics.js";
 import { Voice } from "./voice.js";
@@ -15,6 +18,7 @@ import { followTheme } from "./theme.js";
 
 let session = null;
 let avatar = null;
+let avatars = []; // to choose from
 let fewer = false; // pictures than the session began with
 let early = []; // texts that were given before the session was ready
 let spaceHeld = false; // since it was pressed outside of a field
@@ -25,6 +29,8 @@ const statistics = new StatisticsPanel();
 const stage = new Stage({ leave, again: () => begin(avatar, true), anotherKey });
 const voice = new Voice({ talked, listens: (sending) => stage.listening(sending) });
 const composer = new Composer({ say, send });
+const choices = new Choices({ change: (chosen) => changeAvatar(chosen) });
+const loudness = new Loudness((volume) => session && (session.volume = volume));
 const actions = new Actions({ play: (name) => session?.play(name) });
 
 function status(text, tone = "") {
@@ -142,7 +148,7 @@ function listen(one) {
     use(true);
     sayEarly();
     interruptible();
-    byId("text").focus({ preventScroll: true });
+    if (!document.activeElement?.matches(".choices select")) byId("text").focus({ preventScroll: true });
   });
   on("picture", () => stage.pictured());
   on("reconnecting", () => {
@@ -223,6 +229,7 @@ async function begin(chosen, again = false) {
   view("session");
   byId("name").textContent = name;
   byId("about").textContent = voiceText(avatar.voice);
+  choices.show(avatar, avatars);
   if (!again) captions.clear();
   captions.use(false);
   composer.use(name, false, true);
@@ -235,7 +242,7 @@ async function begin(chosen, again = false) {
   listen(one);
   voice.use(one);
   statistics.follow(one);
-  one.volume = byId("mute").getAttribute("aria-pressed") === "true" ? 0 : 1;
+  one.volume = loudness.volume;
   try {
     await one.start();
   } catch (error) {
@@ -252,7 +259,8 @@ async function begin(chosen, again = false) {
   }
 }
 
-function leave() {
+// The session of now is over, and no other one begins by itself.
+function end() {
   const one = session;
   session = null;
   early = [];
@@ -261,26 +269,35 @@ function leave() {
   statistics.follow(null);
   voice.use(null);
   status("");
+}
+
+// The log stays, and so does the focus.
+function changeAvatar(chosen) {
+  end();
+  captions.lost();
+  begin(chosen, true);
+}
+
+function leave() {
+  end();
+  if (document.fullscreenElement) document.exitFullscreen();
   view("gallery");
   byId("cards").querySelector(`[data-avatar="${CSS.escape(avatar.id)}"]`)?.focus();
+}
+
+function choose(chosen, all) {
+  avatars = all;
+  begin(chosen);
 }
 
 function anotherKey() {
   forgetKey();
   leave();
-  showGallery(begin, true);
+  showGallery(choose, true);
 }
 
 function interrupt() {
   if (session?.interrupt()) captions.interrupting();
-}
-
-function mute() {
-  const button = byId("mute");
-  const muted = button.getAttribute("aria-pressed") !== "true";
-  button.setAttribute("aria-pressed", String(muted));
-  byId("mute-icon").setAttribute("href", muted ? "#i-muted" : "#i-sound");
-  if (session) session.volume = muted ? 0 : 1;
 }
 
 // Keyboards of other layouts, and remote ones, may name it by one of the two alone.
@@ -294,7 +311,7 @@ function key(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
   if (event.key === "Escape") return interrupt();
   if (field && event.target.closest("textarea, select, input:not([type=radio])")) return;
-  const actions = { s: () => session && statistics.toggle(), m: mute, "/": () => byId("text").focus(), "?": () => byId("keys").showModal() };
+  const actions = { s: () => session && statistics.toggle(), m: () => loudness.mute(), f: toggleFullScreen, "/": () => byId("text").focus(), "?": () => byId("keys").showModal() };
   if (isSpace(event) && !field && session) {
     event.preventDefault();
     spaceHeld = true;
@@ -308,7 +325,6 @@ function key(event) {
 byId("stage").addEventListener("click", () => session?.resumeSound());
 byId("leave").addEventListener("click", leave);
 byId("interrupt").addEventListener("click", interrupt);
-byId("mute").addEventListener("click", mute);
 byId("keys-button").addEventListener("click", () => byId("keys").showModal());
 document.addEventListener("keydown", key);
 // A microphone that is held sends no longer than that, wherever the focus is when the key is released.
@@ -332,4 +348,5 @@ addEventListener("pagehide", () => session?.end());
 
 setInterval(() => fewer && showRate(), 1000);
 followTheme();
-showGallery(begin);
+offerFullScreen();
+showGallery(choose);

@@ -15,6 +15,7 @@ let key = "";
 let lastEvent = 0;
 let shownGpus = "";
 let costAt = 0;
+let signIns = 0; // the number of the loop that runs
 
 class KeyRefused extends Error {}
 
@@ -111,7 +112,8 @@ function showGpus(gpus) {
 
 function showEvents(events) {
   const body = byId("events");
-  for (const event of [...events].sort((a, b) => a.number - b.number)) {
+  // Two answers may tell of one event: a button asks beside the loop.
+  for (const event of [...events].filter(({ number }) => number > lastEvent).sort((a, b) => a.number - b.number)) {
     lastEvent = Math.max(lastEvent, event.number);
     const change = event.from === event.to ? event.to ?? "" : `${event.from ?? "–"} → ${event.to ?? "removed"}`;
     body.prepend(row(clock(event.at), event.gpu, change, event.why, whoOf(event.who)));
@@ -149,12 +151,16 @@ async function refresh() {
   }
 }
 
+// Until the key is refused, or somebody signs in anew.
 async function watch() {
+  const own = ++signIns;
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (own !== signIns) return;
     try {
       await refresh();
     } catch (error) {
+      if (own !== signIns) return;
       if (error instanceof KeyRefused) return askForKey(error.message);
       say(`${problemOf(error)}; trying again`, "alarm");
     }
@@ -164,6 +170,7 @@ async function watch() {
 // The key was taken back, or has expired. The pool is not shown to whoever stands there now.
 function askForKey(problem) {
   key = "";
+  signIns += 1;
   byId("status").hidden = true;
   byId("pool").hidden = true;
   byId("sign-in").hidden = false;

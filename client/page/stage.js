@@ -111,9 +111,11 @@ export class Stage {
 
   /** At an avatar's first use; told to screen readers once. */
   preparing({ done, total }) {
-    const title = `Preparing ${this.name} for the first time`;
-    const [, , bar] = this.#covering("preparing", () => [make("h2", {}, title), make("p", {}, "The next time it is there at once."),
-      make("progress", { max: 1, "aria-label": title }), this.#leaveButton("Cancel")]);
+    const title = total > 0 ? `Preparing ${this.name} for the first time` : `Getting ${this.name} ready`;
+    const [heading, hint, bar] = this.#covering("preparing", () => [make("h2"), make("p"), make("progress", { max: 1 }), this.#leaveButton("Cancel")]);
+    heading.textContent = title;
+    hint.textContent = total > 0 ? "The next time it is there at once." : "";
+    bar.setAttribute("aria-label", title);
     if (total > 0) bar.value = done / total;
     else bar.removeAttribute("value");
     if (!this.prepared) announce(title);

@@ -11,6 +11,7 @@ from chromium import chromium
 from page import Page
 
 ADA = {"id": "ada", "width": 64, "height": 64, "fps": 25, "loop": True, "voice": "en-us+f3", "preview": None, "preview_part": None}
+THEO = {**ADA, "id": "theo", "voice": "en-gb"}
 VIDEO = {"codec": "avc1.42C01F", "width": 64, "height": 64, "fps": 25}
 READY = {"type": "session.ready", "session": "1", "avatar": "ada", "video": VIDEO, "audio": {"codec": "pcm_s16le", "rate": 16000},
          "actions": ["wave"], "resume_token": "9f86"}
@@ -19,11 +20,11 @@ KEY, DISCONTINUITY = 1, 4
 
 
 class Client(http.server.SimpleHTTPRequestHandler):
-    """The client's files where the gateway has them, and one avatar."""
+    """The client's files where the gateway has them, and two avatars."""
 
     def do_GET(self):
         if self.path == "/v1/avatars":
-            body = json.dumps({"avatars": [ADA]}).encode()
+            body = json.dumps({"avatars": [ADA, THEO]}).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -16,6 +16,7 @@ needs("chromium", "chromedriver")
 from chromium import chromium  # noqa: E402
 from page import Page  # noqa: E402
 
+PAUSE_MS = 2000  # of the page, between two questions
 LOW, HIGH = 0.5, 2.0  # $ an hour
 MARGIN_TOP, MARGIN_BOTTOM = 8, 24  # of the plot
 
@@ -45,6 +46,8 @@ class Pool:
     usd_per_hour = LOW
     draining = False
     asked = []  # paths of POST
+    refuses_posts = False
+    events = []  # whatever was seen of them already
     refusal = None  # (status, message) in place of every answer
 
     def status(self):
@@ -60,7 +63,7 @@ class Gateway(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self):
         path = self.path.split("?")[0]
-        answers = {"/v1/pool": self.pool.status(), "/v1/pool/events": {"events": []}, "/v1/pool/cost": {"days": [], "budgets": []}}
+        answers = {"/v1/pool": self.pool.status(), "/v1/pool/events": {"events": self.pool.events}, "/v1/pool/cost": {"days": [], "budgets": []}}
         if path not in answers:
             self.path = "/operator.html" if path == "/operator" else path.removeprefix("/client")
             return super().do_GET()
@@ -77,7 +80,7 @@ class Gateway(http.server.SimpleHTTPRequestHandler):
     def do_POST(self):
         Pool.asked.append(self.path)
         Pool.draining = self.path.endswith("/drain")
-        self.send_response(202)
+        self.send_response(401 if Pool.refuses_posts else 202)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", "2")
         self.end_headers()
@@ -132,6 +135,25 @@ def is_asked_for_another_key(page):
     page.wait("the pool is shown again", lambda: page.find("#pool").is_displayed() and page.text("#problem") == "")
 
 
+def asks_in_one_loop(page):
+    """When a button is refused, and somebody signs in before the loop of then asks again."""
+    page.wait("a drain is offered", lambda: page.find("#gpus button").is_enabled())
+    page.run("const ask = fetch; window.asked = []; fetch = (path, ...more) => {"
+             "if (path === '/v1/pool') asked.push(performance.now()); return ask(path, ...more); }")
+    Pool.events = [{"number": 7, "at": "2026-01-01T10:00:00Z", "gpu": "pod-1", "from": "idle", "to": "running", "why": "a lease", "who": "here"}]
+    page.wait("the event is listed", lambda: "a lease" in page.text("#events"))
+    Pool.refuses_posts = True
+    page.run("document.querySelector('#gpus button').click()")
+    page.wait("the form is back", lambda: page.find("#sign-in").is_displayed())
+    page.run("asked.length = 0")
+    sign_in(page)
+    page.wait("the page asks again and again", lambda: page.run("return asked.length") >= 5)
+    pauses = page.run("return asked.slice(1).map((one, i) => one - asked[i])")
+    assert min(pauses) > PAUSE_MS - 50, f"two loops ask: {pauses}"
+    rows = page.run("return document.querySelectorAll('#events tr').length")
+    assert rows == 1, f"an event is listed {rows} times"
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Gateway, directory=folder))
@@ -151,6 +173,7 @@ def main():
             driver.save_screenshot(sys.argv[2])
         drains_and_undoes_it(page)
         is_asked_for_another_key(page)
+        asks_in_one_loop(page)
         if not all(any(f"status of {code}" in one for code in (401, 403, 503)) for one in page.problems()):
             raise AssertionError(f"the console has errors: {page.problems()}")
     finally:

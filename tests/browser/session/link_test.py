@@ -126,6 +126,17 @@ def offers_what_helps(page):
     check([one.text for one in page.all("#veil button")] == ["Choose another avatar"], page.text("#veil"))
 
 
+def notices_silence_before_the_first_frame(page, sockets):
+    page.find("#veil button").click()
+    page.choose("ada")
+    page.connected(sockets)
+    page.run("fakes.silent = true; fakes.skewMs += 121000")
+    page.connected(sockets + 1)
+    page.switch("silent", False)
+    page.tell(READY)
+    page.wait("the session is live", lambda: page.text("#status") == "Live")
+
+
 def main():
     with faked_page(pathlib.Path(sys.argv[1])) as page:
         gives_up_what_never_opens(page)
@@ -135,6 +146,7 @@ def main():
         keeps_the_log_of_a_session_that_is_over(page)
         says_nothing_of_an_avatar_that_is_gone(page)
         offers_what_helps(page)
+        notices_silence_before_the_first_frame(page, 10)
         check(page.problems() == [], f"the console has errors: {page.problems()}")
 
 
