@@ -21,9 +21,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::chrono::milliseconds k_patience{1'000};
-constexpr std::size_t k_longest_page = 256 << 10;                // bytes
-constexpr std::size_t k_most_values = 16, k_longest_value = 16;  // of a label, for each worker
+constexpr std::chrono::milliseconds k_answer_within{1'000};
+constexpr std::size_t k_longest_worker_page = 256 << 10;  // bytes
+constexpr std::size_t k_most_label_values = 16,
+                      k_longest_label_value = 16;  // of a label, for each worker
 
 struct Known {
   const char *name, *help, *label;  // label "": it has none
@@ -31,7 +32,7 @@ struct Known {
 };
 
 // As a worker names them (server/worker/worker_api.cpp); a page of a worker that started anew counts from 0.
-constexpr std::array k_known = {
+constexpr std::array k_live_metrics = {
     Known{"navtalk_worker_stage_seconds_total", "Time of pictures in each stage, in seconds",
           "stage", true},
     Known{"navtalk_worker_face_requests_total", "Faces that sessions asked for, by outcome",
@@ -81,7 +82,7 @@ std::optional<Sample> read_sample(std::string_view line) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
   };
-  if (sample.value.empty() || sample.value.size() > k_longest_value) return std::nullopt;
+  if (sample.value.empty() || sample.value.size() > k_longest_label_value) return std::nullopt;
   return std::ranges::all_of(sample.value, plain) ? std::optional(sample) : std::nullopt;
 }
 
@@ -98,9 +99,9 @@ HttpRequest page_request(const Gpu& gpu, const WorkerTokens& tokens) {
   if (url.ends_with('/')) url.pop_back();
   return {.url = url + "/metrics",
           .headers = worker_request_headers(tokens.of(gpu)),
-          .connect_timeout = k_patience,
-          .timeout = k_patience,
-          .max_answer = k_longest_page};
+          .connect_timeout = k_answer_within,
+          .timeout = k_answer_within,
+          .max_answer = k_longest_worker_page};
 }
 
 }  // namespace
@@ -112,12 +113,13 @@ void add_worker_page(MetricsPage& page, const std::string& gpu, std::string_view
     worker_page.remove_prefix(std::min(worker_page.size(), line.size() + 1));
     const auto sample = read_sample(line);
     if (!sample) continue;
-    const auto known = std::ranges::find_if(k_known, [&](const Known& one) {
+    const auto known = std::ranges::find_if(k_live_metrics, [&](const Known& one) {
       return sample->name == one.name && sample->label == one.label;
     });
-    if (known == k_known.end() || (known->counts && sample->number < 0)) continue;
+    if (known == k_live_metrics.end() || (known->counts && sample->number < 0)) continue;
     std::set<std::string>& seen = values[known->name];
-    if (seen.size() >= k_most_values || !seen.insert(std::string(sample->value)).second) continue;
+    if (seen.size() >= k_most_label_values || !seen.insert(std::string(sample->value)).second)
+      continue;
     MetricLabels labels = {{"gpu", gpu}};
     if (!sample->label.empty()) labels[known->label] = sample->value;
     if (known->counts) {
@@ -158,7 +160,7 @@ asio::awaitable<void> WorkerMetrics::add_to(MetricsPage& page) {
       --answers->open;
     }
   }
-  const auto until = Signal::Clock::now() + k_patience;
+  const auto until = Signal::Clock::now() + k_answer_within;
   while (answers->open > 0 && Signal::Clock::now() < until) co_await answers->came.wait(until);
   for (const auto& [gpu, text] : answers->pages) add_worker_page(page, gpu, text);
 }
