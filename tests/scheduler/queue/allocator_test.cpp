@@ -149,9 +149,11 @@ TEST_CASE("a user who waited too long is refused, and leaves the queue") {
 TEST_CASE("while operators keep every GPU back, who waits is told, and no time to try again") {
   const bool patient = GENERATE(true, false);
   World world({.queue_timeout = patient ? Duration(std::chrono::minutes(5)) : Duration{}});
-  Gpu gpu = world.idle();
+  Gpu gpu = new_gpu(world.pool.identity, Source::external);
+  gpu.state = State::idle;
+  gpu.url = "http://127.0.0.1:9";
   gpu.draining = true;
-  gpu = world.pool.change(gpu);
+  world.pool.add(gpu);
   const Allocation answer = world.allocator.arrive(user("a"));
   if (!patient) {
     CHECK_FALSE(std::get<NoGpu>(answer).retry_after);
