@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::chrono::milliseconds k_answer_within{1'000};
+constexpr std::chrono::milliseconds k_answer_within{2'000};
 constexpr std::size_t k_longest_worker_page = 256 << 10;  // bytes
 constexpr std::size_t k_most_label_values = 16,
                       k_longest_label_value = 16;  // of a label, for each worker

@@ -1,6 +1,6 @@
 // What the pool's workers tell of their live sessions (stages, late pictures, tiers, drift), for the gateway's /metrics: whoever
 // scrapes it needs no worker's port and token. Each scrape asks all serving workers at once; one that does not answer within
-// a second is missing from that page. Of the I/O thread.
+// two seconds is missing from that page. Of the I/O thread.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
