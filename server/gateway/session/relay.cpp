@@ -95,7 +95,7 @@ void Relay::drop_worker() {
 std::optional<Relay::Farewell> Relay::farewell() const {
   const auto said = worker_ ? worker_->peer_close() : std::nullopt;
   if (!said || said->first == static_cast<std::uint16_t>(CloseCode::failed)) return std::nullopt;
-  return Farewell{static_cast<CloseCode>(said->first), said->second, last_words_};
+  return Farewell{static_cast<CloseCode>(said->first), last_words_};
 }
 
 bool Relay::tick() {
@@ -150,21 +150,29 @@ Frame Relay::take_next() {
   if (messages != nullptr && !input_.interrupts()) messages->take(1, now);
   Frame frame = input_.pop();
   if (input_.empty()) told_dropped_ = false;
+  if (frame.text) told_overflow_ = false;
   return frame;
 }
 
 bool Relay::read_next() {
   std::optional<Frame> frame = client_.poll();
   if (!frame) return false;
-  if (input_.push(std::move(*frame)) || std::exchange(told_dropped_, true)) return true;
-  client_.offer(error_frame("tenant_limit",
-                            "the clients of this tenant send more messages than it may, and too "
-                            "much sound waits: further sound is dropped"));
+  const InputQueue::Verdict verdict = input_.push(std::move(*frame));
+  if (verdict == InputQueue::Verdict::sound_refused && !std::exchange(told_dropped_, true)) {
+    client_.offer(error_frame("tenant_limit",
+                              "the clients of this tenant send more messages than it may, and too "
+                              "much sound waits: further sound is dropped"));
+  }
+  if (verdict == InputQueue::Verdict::text_refused && !std::exchange(told_overflow_, true)) {
+    client_.offer(error_frame("overflow",
+                              "10000 control frames or 1 MiB of them wait already: further ones "
+                              "are dropped"));
+  }
   return true;
 }
 
 void Relay::read_ahead() {
-  while (!input_.full() && read_next()) {
+  while (read_next()) {
   }
   const auto& connection = client_.connection();
   if (!connection || !connection->socket->open()) input_.clear();

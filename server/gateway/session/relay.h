@@ -49,11 +49,10 @@ class Relay {
   bool has_worker() const { return worker_ != nullptr; }
   // Its connection is over.
   bool worker_over() const { return worker_over_; }
-  // How it said goodbye, its last words for the client included; nullopt: it did not, or says that it
+  // How it said goodbye, its last error for the client included; nullopt: it did not, or says that it
   // failed.
   struct Farewell {
     CloseCode code = CloseCode::normal;
-    std::string reason{};
     std::optional<Frame> error{};
   };
   std::optional<Farewell> farewell() const;
@@ -105,11 +104,12 @@ class Relay {
   InputQueue input_{};                 // of the client, for this worker
   Signal from_client_wakes_;
   bool worker_over_ = false, closed_ = false, paused_ = false;
-  bool sound_gap_ = false;     // the next sound does not follow the last one that the client got
-  bool had_pictures_ = false;  // of this worker
-  bool heard_ = false;         // since the last tick
-  bool told_limit_ = false;    // that the tenant's clients send more than they may
-  bool told_dropped_ = false;  // that sound was dropped for it, since nothing waited
+  bool sound_gap_ = false;      // the next sound does not follow the last one that the client got
+  bool had_pictures_ = false;   // of this worker
+  bool heard_ = false;          // since the last tick
+  bool told_limit_ = false;     // that the tenant's clients send more than they may
+  bool told_dropped_ = false;   // that sound was dropped for it, since nothing waited
+  bool told_overflow_ = false;  // that control frames were dropped, since one last went on
   int quiet_ticks_ = 0;
   int held_up_ = 0;  // coroutines that wait for a client that does not read
   int running_ = 0;  // coroutines

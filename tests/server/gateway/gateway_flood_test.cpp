@@ -196,3 +196,58 @@ TEST_CASE("control frames beyond their rate wait, and hold up no end of their se
   CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
   CHECK(bytes_to_worker(pool) == three);
 }
+
+TEST_CASE("an interrupt overtakes hundreds of texts that wait, which are forgotten") {
+  GatewayOptions strict;
+  strict.session.control_frames = {.burst = 3, .per_second = 2};
+  GatewayPool pool({}, strict);
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  for (int i = 0; i < 250; ++i)
+    client.send(R"({"type":"input.text","text":"word )" + std::to_string(i) + R"(."})");
+  client.send(R"({"type":"interrupt"})");
+  const auto came = [&](const char* type) {
+    return pool.asked_of(gpu).at("frames").value(type, 0);
+  };
+  REQUIRE(eventually([&] { return came("interrupt") == 1; }));
+  const int texts = came("input.text");
+  CHECK(texts < 100);
+  client.send(R"({"type":"action","name":"wave"})");
+  CHECK(eventually([&] { return came("action") == 1; }));
+  CHECK(came("input.text") == texts);
+}
+
+TEST_CASE("session.end is seen behind hundreds of frames that wait") {
+  GatewayOptions strict;
+  strict.session.control_frames = {.burst = 3, .per_second = 0.001};
+  GatewayPool pool({}, strict);
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  for (int i = 0; i < 300; ++i) {
+    client.send(R"({"type":"keyframe"})");
+    client.send(R"({"type":"action","name":")" + std::to_string(i) + R"("})");
+  }
+  client.send(R"({"type":"session.end"})");
+  CHECK(client.close_code() == 1000);
+  CHECK(eventually([&] { return pool.state_of(gpu) == State::idle; }));
+}
+
+TEST_CASE("control frames without room are refused with overflow, and the session goes on") {
+  GatewayOptions strict;
+  strict.session.control_frames = {.burst = 3, .per_second = 0.001};
+  GatewayPool pool({}, strict);
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_json().at("type") == "session.ready");
+  const std::string text = R"({"type":"input.text","text":")" + std::string(4000, 'a') + R"("})";
+  for (int i = 0; i < 300; ++i) client.send(text);
+  CHECK(client.receive_json().at("code") == "overflow");
+  client.send_binary("ab");
+  client.send(R"({"type":"session.end"})");
+  CHECK(client.close_code() == 1000);  // and no second error: none of them went on meanwhile
+}
