@@ -20,6 +20,7 @@
 #include "server/gateway/session/sessions.h"
 #include "server/gateway/session/suspects.h"
 #include "server/gateway/status_api.h"
+#include "server/gateway/worker_metrics.h"
 #include "server/http/blocking_threads.h"
 #include "server/http/connection/connection_caps.h"
 #include "server/http/http_server.h"
@@ -215,6 +216,7 @@ struct Gateway::Parts {
                [this](const DrainWatch::Ends& ends) { sessions.note_drains(ends); }),
         status(store, store_threads, worker_threads, sessions, access, options.version,
                options.problems, options.budgets),
+        worker_metrics(store, store_threads, options.session.worker_tokens),
         operators(store, store_threads,
                   {.identity = options.identity,
                    .allow_http_workers = options.allow_http_workers,
@@ -265,6 +267,7 @@ struct Gateway::Parts {
   Sessions sessions;
   DrainWatch drains;
   StatusApi status;
+  WorkerMetrics worker_metrics;
   OperatorApi operators;
   AvatarApi avatars;
   std::unique_ptr<JobParts> jobs;
@@ -284,6 +287,7 @@ Router Gateway::Parts::routes() {
   router.guard([this](const Request& request) { return refuse_new_jobs(request); });
   access.add_routes(router);
   status.add_health(router);
+  status.add_source([this](MetricsPage& page) { return worker_metrics.add_to(page); });
   avatars.add_routes(router);
   if (jobs) {
     jobs->api.add_routes(router);
