@@ -6,6 +6,7 @@
 
 #include "core/log/log.h"
 #include "scheduler/forecast/wait_estimate.h"
+#include "scheduler/queue/withdrawn.h"
 
 namespace navtalk {
 namespace {
@@ -29,6 +30,10 @@ std::size_t lent_to(const Claimant& claimant, const std::vector<Gpu>& gpus) {
       slots += static_cast<std::size_t>(gpu.lent);
   }
   return slots;
+}
+
+std::optional<Duration> retry_after(const PoolView& view) {
+  return withdrawn(view.gpus) ? std::nullopt : std::optional(k_retry_after);
 }
 
 // Slots that the claimant refuses are not free to it: its session has just failed there.
@@ -110,10 +115,11 @@ Allocation Allocator::borrow(Claimant claimant) {
   return NoGpu{.message = "no GPU is free for offline work", .retry_after = k_retry_after};
 }
 
-std::optional<NoGpu> Allocator::timed_out(const WaiterId& waiter, TimePoint since, TimePoint now) {
-  if (now - since < patience()) return std::nullopt;
+std::optional<NoGpu> Allocator::timed_out(const WaiterId& waiter, TimePoint since,
+                                          const PoolView& view) {
+  if (view.now - since < patience()) return std::nullopt;
   leave(waiter);
-  return NoGpu{"no GPU became available in time", k_retry_after};
+  return NoGpu{"no GPU became available in time", retry_after(view)};
 }
 
 std::shared_ptr<const PoolView> Allocator::recent_view() {
@@ -153,13 +159,14 @@ Allocation Allocator::waiting(const Claimant& claimant) {
   if (!claimant.refuse.empty()) kept_places_.keep(claimant, came_at);
   const TimePoint since = std::max(came_at, claimant.lost_gpu_at.value_or(came_at));
   if (seen) position = waiter->position;
-  if (auto over = timed_out(claimant.id, since, view->now)) return *over;
+  if (auto over = timed_out(claimant.id, since, *view)) return *over;
   *position += kept_places_.ahead_of(claimant, came_at, view->waiters);
   std::optional<Duration> wait = eta(*as_seen_by(claimant, view), *position);
   // No ETA beyond the queue timeout.
   if (wait && view->now - since + *wait > patience()) wait.reset();
   promise(claimant, wait);
-  return Waiting{.position = *position, .eta = wait, .since = since};
+  return Waiting{
+      .position = *position, .eta = wait, .since = since, .withdrawn = withdrawn(view->gpus)};
 }
 
 bool Allocator::at_its_limit(const Claimant& claimant) {
@@ -180,7 +187,7 @@ NoGpu Allocator::full(const Claimant& claimant) {
   }
   return {options_.queue_limit == 0 ? "no GPU is available"
                                     : "no GPU is available and the queue is full",
-          k_retry_after};
+          retry_after(*recent_view())};
 }
 
 std::optional<Duration> Allocator::eta(const PoolView& view, std::size_t position) {

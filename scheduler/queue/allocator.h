@@ -38,11 +38,12 @@ struct Waiting {
   std::size_t position = 0;       // 1 is the head; see KeptPlaces
   std::optional<Duration> eta{};  // from now, at the 90th percentile; missing: not known
   TimePoint since{};              // when the user came
+  bool withdrawn = false;         // operators keep every GPU back (withdrawn.h)
 };
 struct NoGpu {
   std::string message;
-  Duration retry_after{};
-  bool tenant_limit = false;  // the tenant has as many users in the queue as it may
+  std::optional<Duration> retry_after{};  // missing: not known, since operators keep every GPU back
+  bool tenant_limit = false;              // the tenant has as many users in the queue as it may
 };
 using Allocation = std::variant<Lease, Waiting, NoGpu>;
 
@@ -110,7 +111,7 @@ class Allocator {
   std::optional<std::size_t> take_place(const Claimant& claimant);
   Duration patience() const;  // of a place in it
   Allocation waiting(const Claimant& claimant);
-  std::optional<NoGpu> timed_out(const WaiterId& waiter, TimePoint since, TimePoint now);
+  std::optional<NoGpu> timed_out(const WaiterId& waiter, TimePoint since, const PoolView& view);
   std::shared_ptr<const PoolView> recent_view();
   std::optional<Duration> eta(const PoolView& view, std::size_t position);
   void promise(const Claimant& claimant, std::optional<Duration> eta);

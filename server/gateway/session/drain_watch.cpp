@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduler/pool/drain_notices.h"
+#include "scheduler/queue/withdrawn.h"
 #include "server/http/as_tuple.h"
 
 namespace navtalk::server {
@@ -50,10 +51,12 @@ DrainWatch::Ends DrainWatch::read() const {
   if (notices.empty()) return ends;
   const PoolView view = store_.view();
   const auto now = Clock::now();
+  const bool last = withdrawn(view.gpus);
   for (const Gpu& gpu : view.gpus) {
     if (!gpu.draining) continue;
     for (const DrainNotice& notice : notices) {
-      if (notice.gpu == gpu.id) ends[gpu.id] = now + (notice.ends_at - view.now);
+      if (notice.gpu == gpu.id)
+        ends[gpu.id] = {.at = now + (notice.ends_at - view.now), .last = last};
     }
   }
   return ends;

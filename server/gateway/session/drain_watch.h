@@ -17,7 +17,11 @@ namespace navtalk::server {
 class DrainWatch {
  public:
   using Clock = std::chrono::steady_clock;
-  using Ends = std::map<GpuId, Clock::time_point>;
+  struct End {
+    Clock::time_point at{};
+    bool last = false;  // operators keep every GPU back
+  };
+  using Ends = std::map<GpuId, End>;
 
   // `tell` gets all of them, whenever they may have changed. What it is given outlives it.
   DrainWatch(const boost::asio::any_io_executor& executor, PoolStore& store,

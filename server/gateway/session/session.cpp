@@ -178,8 +178,9 @@ asio::awaitable<bool> Session::serve_until_lost(Relay& relay) {
     if (lost || silent) co_return true;
     const auto gpu_ends_at = gpu_ends_at_.value_or(Clock::time_point::max());
     if (Clock::now() >= gpu_ends_at) {
-      client_.refuse("drained", "the GPU of this session is taken out of service; start again", 1,
-                     CloseCode::going_away);
+      // Nobody knows when a GPU will be back in service.
+      client_.refuse("drained", "the GPU of this session is taken out of service; start again",
+                     last_gpu_ends_ ? std::nullopt : std::optional(1.0), CloseCode::going_away);
       co_return false;
     }
     if (Clock::now() >= permit_ends_at_) {
@@ -268,9 +269,10 @@ void Session::note_drains(const DrainWatch::Ends& ends) {
     return;
   }
   // The store's clock and this one differ a little from look to look.
-  const bool told = gpu_ends_at_ && std::chrono::abs(*gpu_ends_at_ - found->second) < 1s;
+  last_gpu_ends_ = found->second.last;
+  const bool told = gpu_ends_at_ && std::chrono::abs(*gpu_ends_at_ - found->second.at) < 1s;
   if (told) return;
-  gpu_ends_at_ = found->second;
+  gpu_ends_at_ = found->second.at;
   tell_drain();
   events_.signal.notify();
 }

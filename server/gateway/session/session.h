@@ -128,7 +128,8 @@ class Session {
   std::string ready_{};  // the last worker's session.ready, as the client gets it but for the token
   Relay* relay_ = nullptr;
   std::optional<std::chrono::steady_clock::time_point> gpu_ends_at_{};  // the pool drains it
-  bool worker_drains_ = false;                                          // by itself
+  bool last_gpu_ends_ = false;  // and no other one is in service
+  bool worker_drains_ = false;  // by itself
   bool missed_undrained_ = false;
   // When the permit's time is over.
   std::chrono::steady_clock::time_point permit_ends_at_ =

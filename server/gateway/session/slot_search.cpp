@@ -25,6 +25,7 @@ constexpr int k_fenced = 3;
 constexpr int k_full_workers = 10;  // with growing pauses for each GPU
 constexpr double k_shortage_retry_after_s = 10;
 constexpr std::string_view k_store_unavailable = "store_unavailable";
+constexpr std::string_view k_withdrawn = "withdrawn";
 constexpr Duration k_store_retry_after = 10s;
 constexpr auto k_store_late = 1500ms;  // an answer that takes longer: the client is told
 
@@ -33,6 +34,11 @@ Frame queue_update(const Waiting& waiting) {
       {"type", frame_type::queue_update}, {"position", waiting.position}, {"eta_s", nullptr}};
   // Tenths: nobody can promise more.
   if (waiting.eta) update["eta_s"] = std::round(in_seconds(*waiting.eta) * 10) / 10;
+  if (waiting.withdrawn) {
+    update["code"] = k_withdrawn;
+    update["message"] =
+        "every GPU is taken out of service; your place in the queue is kept until one is back";
+  }
   return control_frame(update);
 }
 
@@ -54,6 +60,7 @@ Frame store_away(const Waiting& place) {
 // A client counts down by itself; only what differs from that is worth a frame.
 bool has_changed(const Waiting& now, const Waiting& shown, double since_s) {
   if (now.position != shown.position || now.eta.has_value() != shown.eta.has_value()) return true;
+  if (now.withdrawn != shown.withdrawn) return true;
   if (!now.eta) return false;
   const double expected = std::max(0.0, in_seconds(*shown.eta) - since_s);
   return std::abs(in_seconds(*now.eta) - expected) > k_eta_changed_s;
@@ -280,12 +287,13 @@ void SlotSearch::tell(const Waiting& waiting) {
 }
 
 SlotSearch::Next SlotSearch::refuse(const NoGpu& none) {
-  return refuse(none.tenant_limit ? "tenant_limit" : "no_capacity", none.message,
-                in_seconds(none.retry_after), CloseCode::try_again);
+  const auto wait = none.retry_after ? std::optional(in_seconds(*none.retry_after)) : std::nullopt;
+  return refuse(none.tenant_limit ? "tenant_limit" : "no_capacity", none.message, wait,
+                CloseCode::try_again);
 }
 
 SlotSearch::Next SlotSearch::refuse(std::string_view code, std::string_view message,
-                                    double retry_after_s, CloseCode close) {
+                                    std::optional<double> retry_after_s, CloseCode close) {
   if (parts_.lease_ended) {
     ++parts_.counters.worker_lost;
     parts_.client.refuse("worker_lost",

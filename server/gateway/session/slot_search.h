@@ -86,7 +86,7 @@ class SlotSearch {
   Next refuse(const NoGpu& none);
   Next refuse_draining();
   // No GPU can be had: `code` for a user who was not served yet.
-  Next refuse(std::string_view code, std::string_view message, double retry_after_s,
+  Next refuse(std::string_view code, std::string_view message, std::optional<double> retry_after_s,
               CloseCode close);
   void show(const Waiting& waiting);
   void tell(const Waiting& waiting);

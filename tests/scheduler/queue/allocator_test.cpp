@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "scheduler/queue/withdrawn.h"
 #include "tests/scheduler/dying_store.h"
 #include "tests/scheduler/small_pool.h"
 
@@ -84,7 +85,7 @@ TEST_CASE("a full queue, or none, refuses and says when to retry") {
   const Allocation refused = none.allocator.arrive(user("a"));
   REQUIRE(std::holds_alternative<NoGpu>(refused));
   CHECK(std::get<NoGpu>(refused).message == "no GPU is available");
-  CHECK(std::get<NoGpu>(refused).retry_after > Duration{});
+  CHECK(std::get<NoGpu>(refused).retry_after.value() > Duration{});
 
   World one({.queue_limit = 1});
   one.allocator.arrive(user("a"));
@@ -143,6 +144,42 @@ TEST_CASE("a user who waited too long is refused, and leaves the queue") {
   REQUIRE(std::holds_alternative<NoGpu>(answer));
   CHECK(std::get<NoGpu>(answer).message == "no GPU became available in time");
   CHECK(world.pool.store->view().waiters.empty());
+}
+
+TEST_CASE("while operators keep every GPU back, who waits is told, and no time to try again") {
+  const bool patient = GENERATE(true, false);
+  World world({.queue_timeout = patient ? Duration(std::chrono::minutes(5)) : Duration{}});
+  Gpu gpu = new_gpu(world.pool.identity, Source::external);
+  gpu.state = State::idle;
+  gpu.url = "http://127.0.0.1:9";
+  gpu.draining = true;
+  world.pool.add(gpu);
+  const Allocation answer = world.allocator.arrive(user("a"));
+  if (!patient) {
+    CHECK_FALSE(std::get<NoGpu>(answer).retry_after);
+    return;
+  }
+  CHECK(std::get<Waiting>(answer).withdrawn);
+  CHECK_FALSE(std::get<Waiting>(answer).eta);
+}
+
+TEST_CASE("operators keep every GPU back where each one is drained, or paused by one of them") {
+  const auto row = [](State state, bool draining, bool by_operator) {
+    Gpu gpu{.state = state, .draining = draining};
+    gpu.intent.number = 7;
+    gpu.operator_pause = by_operator ? 7 : 0;
+    return gpu;
+  };
+  const Gpu drained = row(State::running, true, false), kept = row(State::paused, false, true);
+  const Gpu failed = row(State::failed, false, false);
+  CHECK_FALSE(withdrawn({}));
+  CHECK_FALSE(withdrawn(std::vector{failed}));
+  CHECK(withdrawn(std::vector{drained}));
+  CHECK(withdrawn(std::vector{kept, failed, drained}));
+  for (const State state :
+       {State::idle, State::running, State::starting, State::paused, State::stopping}) {
+    CHECK_FALSE(withdrawn(std::vector{drained, row(state, false, false)}));
+  }
 }
 
 TEST_CASE("a user whose worker did not take the session goes on elsewhere, and counts once") {

@@ -37,8 +37,46 @@ TEST_CASE("a GPU that an operator drains tells its sessions, and ends them after
   CHECK(late.receive_json().at("type") == "queue.update");
   REQUIRE(client.until_text("error"));
   CHECK(client.text.at("code") == "drained");
+  CHECK_FALSE(client.text.contains("retry_after"));  // nobody knows: it was the only one
   CHECK(client.socket().close_code() == 1001);
   CHECK(eventually([&] { return pool.store().leases().empty(); }));
+}
+
+TEST_CASE("who waits while every GPU is drained is told so, and when that is over") {
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  SocketClient client = pool.connect();
+  client.send(k_start);
+  REQUIRE(client.receive_type("session.ready").is_object());
+  drain_gpu(pool.store(), gpu.id.text, 300s, k_who);
+  SocketClient late = pool.connect();
+  late.send(k_start);
+  nlohmann::json update;
+  do {
+    update = late.receive_type("queue.update");
+  } while (update.is_object() && !update.contains("code"));
+  REQUIRE(update.is_object());
+  CHECK(update.at("code") == "withdrawn");
+  CHECK(update.at("position") == 1);
+  CHECK(update.at("eta_s").is_null());
+  undrain_gpu(pool.store(), gpu.id.text, k_who);
+  do {
+    update = late.receive_type("queue.update");
+  } while (update.is_object() && update.contains("code"));
+  CHECK(update.at("position") == 1);
+}
+
+TEST_CASE("who loses a drained GPU while another one serves may try again at once") {
+  const Script script(k_media);
+  GatewayPool pool;
+  const Gpu gpu = pool.add_worker();
+  Received received;
+  MediaClient client(pool, received);
+  pool.add_worker();
+  drain_gpu(pool.store(), gpu.id.text, 1s, k_who);
+  REQUIRE(client.until_text("error"));
+  CHECK(client.text.at("code") == "drained");
+  CHECK(client.text.at("retry_after") == 1);
 }
 
 TEST_CASE("a client that was away hears that the drain of its GPU was undone") {
