@@ -5,11 +5,35 @@
 
 #include "core/base/error.h"
 #include "core/text/bounded_json.h"
+#include "core/text/printable.h"
 
 namespace navtalk::server {
+namespace {
+
+constexpr JsonBounds k_bounds{
+    .bytes = k_longest_start, .levels = k_deepest_control, .unique_keys = true};
+constexpr std::size_t k_shown_bytes = 200;  // of what is wrong, which quotes the client
+
+// Of a text that is no longer than a control frame may be, and has no type.
+std::string why_no_type(const std::string& text) {
+  const auto parsed = parse_bounded(text, k_bounds);
+  const auto* refused = std::get_if<JsonRefusal>(&parsed);
+  if (refused == nullptr) return "a text frame is a JSON object with a \"type\"";
+  const std::string detail = printable_start(refused->detail, k_shown_bytes);
+  switch (refused->why) {
+    case JsonRefusal::Why::repeated_key:
+      return "a text frame has the member \"" + detail + "\" twice";
+    case JsonRefusal::Why::too_deep:
+      return "a text frame is nested deeper than " + std::to_string(k_deepest_control) + " levels";
+    default:
+      return "a text frame is not valid JSON: " + detail;
+  }
+}
+
+}  // namespace
 
 std::optional<nlohmann::json> parse_control(const std::string& text) {
-  auto parsed = parse_bounded(text, {.bytes = k_longest_start, .levels = k_deepest_control});
+  auto parsed = parse_bounded(text, k_bounds);
   if (!std::holds_alternative<nlohmann::json>(parsed)) return std::nullopt;
   auto& object = std::get<nlohmann::json>(parsed);
   if (!object.is_object()) return std::nullopt;
@@ -32,8 +56,7 @@ std::string type_of(const std::string& text) {
 }
 
 Frame no_type_frame(const std::string& text) {
-  if (text.size() <= k_longest_control)
-    return error_frame("usage", "a text frame is a JSON object with a \"type\"");
+  if (text.size() <= k_longest_control) return error_frame("usage", why_no_type(text));
   return error_frame("usage", "a text frame holds at most " + std::to_string(k_longest_control) +
                                   " bytes, not " + std::to_string(text.size()) +
                                   "; send a longer text in parts");
@@ -50,6 +73,13 @@ Frame error_frame(std::string_view code, std::string_view message,
       {"type", frame_type::error}, {"code", code}, {"message", message}};
   if (retry_after_s) object["retry_after"] = *retry_after_s;
   return control_frame(object);
+}
+
+std::string error_code_of(const Frame& error) {
+  const auto object = parse_control(error.bytes);
+  if (!object || object->at("type") != frame_type::error) return "";
+  const auto code = object->find("code");
+  return code != object->end() && code->is_string() ? code->get<std::string>() : "";
 }
 
 Frame quality_frame(const FrameRate& fps, std::string_view reason) {

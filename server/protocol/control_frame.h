@@ -38,17 +38,19 @@ std::optional<Frame> start_too_long(const std::string& text);
 inline constexpr std::size_t k_longest_control = 4 << 10;  // bytes
 inline constexpr int k_deepest_control = 16;
 
-// The object, when the text is a JSON object whose "type" is a string, within the bounds of a
+// The object, when the text is a JSON object whose "type" is a string and no member comes twice, within the bounds of a
 // session.start.
 std::optional<nlohmann::json> parse_control(const std::string& text);
 // Its "type"; "" when the text is not such an object, or exceeds the bounds of its type.
 std::string type_of(const std::string& text);
-// The error for a text of which type_of() is "": it is too long, or not such an object.
+// The error for a text of which type_of() is "": it is too long, not valid JSON (which says where), or not such an object.
 Frame no_type_frame(const std::string& text);
 Frame control_frame(const nlohmann::ordered_json& object);
 // {"type":"error","code","message"} and, where it makes sense, "retry_after" in seconds.
 Frame error_frame(std::string_view code, std::string_view message,
                   std::optional<double> retry_after_s = {});
+// Of an error frame; "" of any other.
+std::string error_code_of(const Frame& error);
 // {"type":"session.preparing","done","total"}: so much of the avatar is made; 0 of 0: not known.
 Frame preparing_frame(std::size_t done, std::size_t total);
 // {"type":"quality","fps","reason"}: the session has so many pictures a second from now on.

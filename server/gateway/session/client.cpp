@@ -90,7 +90,7 @@ Client::Clock::time_point Client::leaves_at() const {
 
 bool Client::refused_as_too_fast() {
   if (left_ || !connection_ || !connection_->socket->too_fast()) return false;
-  refuse(too_fast_frame(), "too_fast");
+  refuse(too_fast_frame());
   return true;
 }
 
@@ -108,9 +108,10 @@ void Client::refuse(std::string_view code, std::string_view message,
   close(close_code, std::string(code));
 }
 
-void Client::refuse(Frame error, std::string_view reason) {
+void Client::refuse(Frame error) {
+  const std::string reason = error_code_of(error);
   offer(std::move(error));
-  close(CloseCode::refused, std::string(reason));
+  close(CloseCode::refused, reason);
 }
 
 void Client::close(CloseCode code, const std::string& reason) {

@@ -74,8 +74,8 @@ class Client {
   // An error frame, and the end of the connection.
   void refuse(std::string_view code, std::string_view message, std::optional<double> retry_after_s,
               CloseCode close);
-  // As refuse(), with an error that somebody else has written.
-  void refuse(Frame error, std::string_view reason);
+  // As refuse(), with an error that somebody else has written, and its code as the reason.
+  void refuse(Frame error);
   // The end of the connection, without an error.
   void close(CloseCode code, const std::string& reason);
 

@@ -95,7 +95,7 @@ void Relay::drop_worker() {
 std::optional<Relay::Farewell> Relay::farewell() const {
   const auto said = worker_ ? worker_->peer_close() : std::nullopt;
   if (!said || said->first == static_cast<std::uint16_t>(CloseCode::failed)) return std::nullopt;
-  return Farewell{static_cast<CloseCode>(said->first), said->second, last_words_};
+  return Farewell{static_cast<CloseCode>(said->first), last_words_};
 }
 
 bool Relay::tick() {

@@ -49,11 +49,10 @@ class Relay {
   bool has_worker() const { return worker_ != nullptr; }
   // Its connection is over.
   bool worker_over() const { return worker_over_; }
-  // How it said goodbye, its last words for the client included; nullopt: it did not, or says that it
+  // How it said goodbye, its last error for the client included; nullopt: it did not, or says that it
   // failed.
   struct Farewell {
     CloseCode code = CloseCode::normal;
-    std::string reason{};
     std::optional<Frame> error{};
   };
   std::optional<Farewell> farewell() const;

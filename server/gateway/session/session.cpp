@@ -201,7 +201,7 @@ void Session::part(const Relay& relay) {
   }
   const Relay::Farewell farewell = relay.farewell().value();
   if (farewell.error) client_.offer(*farewell.error);
-  client_.close(farewell.code, farewell.reason);
+  client_.close(farewell.code, farewell.error ? error_code_of(*farewell.error) : "");
 }
 
 asio::awaitable<bool> Session::change_worker(Relay& relay) {
@@ -315,7 +315,7 @@ void Session::note_revocations() {
   log::info("a session ends because its key was revoked",
             {{"session", claim_.id().text}, {"tenant", permit_.who.tenant.text}});
   parts_.tokens.revoke(*this);
-  client_.refuse(key_revoked_frame(), "key_revoked");
+  client_.refuse(key_revoked_frame());
   events_.signal.notify();
 }
 

@@ -200,7 +200,12 @@ asio::awaitable<std::optional<std::string>> Sessions::receive_start(ClientConnec
       if (frame->text && type_of(frame->bytes) == frame_type::start) {
         co_return std::move(frame->bytes);
       }
-      refuse(error_frame("usage", "the first frame must be session.start, a JSON object"), "usage");
+      const bool unreadable =
+          frame->text && frame->bytes.size() <= k_longest_control && type_of(frame->bytes).empty();
+      refuse(unreadable
+                 ? no_type_frame(frame->bytes)
+                 : error_frame("usage", "the first frame must be session.start, a JSON object"),
+             "usage");
       co_return std::nullopt;
     }
     if (socket.too_fast()) {

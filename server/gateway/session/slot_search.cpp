@@ -182,7 +182,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::after(Opening opening) {
     co_return co_await fail_worker(failed);
   }
   if (refused != nullptr) {
-    parts_.client.refuse(std::move(refused->error), "the worker refused the session");
+    parts_.client.refuse(std::move(refused->error));
     co_return Next::over;
   }
   if (std::holds_alternative<LeaseLost>(opening)) {
