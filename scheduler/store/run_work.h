@@ -9,14 +9,16 @@
 
 namespace navtalk {
 
+// `opening`: empty where there is none.
 template <class F>
-auto in_write(StoreBackend& backend, Durability durability, F&& work) {
+auto in_write(StoreBackend& backend, Durability durability, F&& work, const Opening& opening = {}) {
   using Result = std::invoke_result_t<F&, Transaction&>;
   if constexpr (std::is_void_v<Result>) {
-    backend.write(durability, work);
+    backend.write_opened(durability, work, opening);
   } else {
     Result result{};
-    backend.write(durability, [&](Transaction& transaction) { result = work(transaction); });
+    backend.write_opened(
+        durability, [&](Transaction& transaction) { result = work(transaction); }, opening);
     return result;
   }
 }

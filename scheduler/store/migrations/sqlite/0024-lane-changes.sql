@@ -1,0 +1,1 @@
+-- Nothing to do: SQLite reads all tenants at each claim, which takes less time than a message to a server does.
