@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/interrupt.h"
+#include "core/checkpoint/checkpoint.h"
 #include "core/files/partial_path.h"
 #include "core/files/whole_file.h"
 
@@ -91,10 +92,22 @@ class FolderSource : public ArtifactSource {
     return {};
   }
 
-  Transfer put_file(const std::string& key, const fs::path& file, const std::string&,
+  Transfer find_content(const std::string& key, std::uint64_t bytes, const std::string& sha256,
+                        const std::stop_token& stop) override {
+    Transfer found = find(key, bytes, stop);
+    if (found.outcome == Outcome::done && sha256_file(place(key)) != sha256)
+      return {.outcome = Outcome::missing, .why = place(key) + ": another SHA-256"};
+    return found;
+  }
+
+  Transfer put_file(const std::string& key, const fs::path& file, const std::string& sha256,
                     const std::stop_token& stop) override {
     const UniqueFd from = open_input(file);
-    write(key, [&](int to, const fs::path& shown) {
+    const auto check = [&](const fs::path& written) {
+      if (sha256_file(written) != sha256)
+        throw Error(Code::failed, file.native() + " was changed while it was copied");
+    };
+    write(key, check, [&](int to, const fs::path& shown) {
       const int reason = read_pieces(from.value(), 0, stop, [&](std::string_view piece) {
         write_all(to, piece, shown);
         return true;
@@ -107,7 +120,9 @@ class FolderSource : public ArtifactSource {
 
   Transfer put_text(const std::string& key, const std::string& text,
                     const std::stop_token&) override {
-    write(key, [&](int to, const fs::path& shown) { write_all(to, text, shown); });
+    write(
+        key, [](const fs::path&) {},
+        [&](int to, const fs::path& shown) { write_all(to, text, shown); });
     return {};
   }
 
@@ -126,8 +141,9 @@ class FolderSource : public ArtifactSource {
     return {.outcome = Outcome::again, .why = place(key) + ": " + system_message(reason)};
   }
 
-  template <class Write>
-  void write(const std::string& key, const Write& write) {
+  // `check` looks at what was written before it appears.
+  template <class Check, class Write>
+  void write(const std::string& key, const Check& check, const Write& write) {
     const fs::path target = place(key);
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
@@ -139,6 +155,7 @@ class FolderSource : public ArtifactSource {
     if (!file)
       throw Error(Code::failed, target.native() + " cannot be written: " + system_message(errno));
     write(file.value(), target);
+    check(partial.path());
     partial.commit();
   }
 

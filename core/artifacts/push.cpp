@@ -64,14 +64,14 @@ ArtifactManifest describe_artifact(ArtifactKind kind, const std::string& name,
 }
 
 PushResult push_artifact(ArtifactManifest manifest, const fs::path& folder, ArtifactSource& source,
-                         const Progress& progress, const std::stop_token& stop) {
+                         const Progress& progress, const std::stop_token& stop, bool replace) {
   PushResult result{.manifest = std::move(manifest)};
   std::uint64_t done = 0;
   const std::uint64_t all = result.manifest.bytes();
   for (const ArtifactFile& file : result.manifest.files) {
     const std::string key = key_of(result.manifest, file);
-    const bool there =
-        persist([&] { return source.find(key, file.bytes, stop); }, stop).outcome == Outcome::done;
+    const auto look = [&] { return source.find_content(key, file.bytes, file.sha256, stop); };
+    const bool there = !replace && persist(look, stop).outcome == Outcome::done;
     if (!there) {
       put([&] { return source.put_file(key, folder / file.path, file.sha256, stop); }, stop);
       result.uploaded_bytes += file.bytes;

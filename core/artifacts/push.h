@@ -26,9 +26,10 @@ struct PushResult {
 };
 
 // Uploads the content that the source lacks, then the manifest that names it: a reader gets the old
-// version or the new one, never a mixture. Error{failed} with the source's answer.
+// version or the new one, never a mixture. A folder's content is compared by its SHA-256, a bucket's by its size;
+// with `replace` all content is uploaded. Error{failed} with the source's answer.
 PushResult push_artifact(ArtifactManifest manifest, const std::filesystem::path& folder,
                          ArtifactSource& source, const Progress& progress,
-                         const std::stop_token& stop);
+                         const std::stop_token& stop, bool replace = false);
 
 }  // namespace navtalk

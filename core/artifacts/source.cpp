@@ -30,6 +30,11 @@ Transfer ArtifactSource::fetch_range(const std::string& key, const FileRange&,
   return {.outcome = Transfer::Outcome::refused, .why = name() + "/" + key + ": has no ranges"};
 }
 
+Transfer ArtifactSource::find_content(const std::string& key, std::uint64_t bytes,
+                                      const std::string&, const std::stop_token& stop) {
+  return find(key, bytes, stop);
+}
+
 std::unique_ptr<ArtifactSource> open_source(const std::string& source,
                                             const SourceOptions& options) {
   if (source.starts_with("s3://")) {

@@ -58,6 +58,9 @@ class ArtifactSource {
   // Does it have a file of this name and size? `missing` if not.
   virtual Transfer find(const std::string& key, std::uint64_t bytes,
                         const std::stop_token& stop) = 0;
+  // Is that file there with this content? A source that does not read it says what find() says.
+  virtual Transfer find_content(const std::string& key, std::uint64_t bytes,
+                                const std::string& sha256, const std::stop_token& stop);
   // Copies a file to the source, where it appears complete or not at all.
   virtual Transfer put_file(const std::string& key, const std::filesystem::path& file,
                             const std::string& sha256, const std::stop_token& stop) = 0;

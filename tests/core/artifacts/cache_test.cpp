@@ -78,6 +78,40 @@ TEST_CASE("what was pushed to a folder is fetched from it, and pushed only once"
   CHECK((status.st_mode & 0222) == 0);
 }
 
+TEST_CASE("a folder's content that has another SHA-256 is pushed again, a bucket's on demand") {
+  const ScratchFolder folder;
+  const std::string store = store_with(folder, {"m"}, 1000);
+  const auto source = open_source(store, {});
+  const ArtifactManifest manifest =
+      describe_artifact(ArtifactKind::model, "m", folder / "m", {"w.bin"}, {}, {});
+  const fs::path blob = fs::path(store) / key_of(manifest, manifest.files.front());
+  const auto pushed = [&](bool replace) {
+    return push_artifact(manifest, folder / "m", *source, {}, {}, replace).uploaded_bytes;
+  };
+  CHECK(pushed(false) == 0);
+  CHECK(pushed(true) == 1000);
+  damage(blob);
+  expect_error(Code::failed, {"SHA-256"},
+               [&] { fetch_model(options_for({store}, folder)); });
+  CHECK(pushed(false) == 1000);
+  CHECK(content(blob) == content(folder / "m/w.bin"));
+  CHECK(fetch_model(options_for({store}, folder)).downloaded_bytes == 1000);
+}
+
+TEST_CASE("a file that changes while it is pushed to a folder does not appear there") {
+  const ScratchFolder folder;
+  fs::create_directories(folder / "m");
+  put(folder / "m/w.bin", long_text(1000));
+  const ArtifactManifest manifest =
+      describe_artifact(ArtifactKind::model, "m", folder / "m", {"w.bin"}, {}, {});
+  damage(folder / "m/w.bin");
+  const auto source = open_source((folder / "store").native(), {});
+  expect_error(Code::failed, {"w.bin was changed while it was copied"},
+               [&] { push_artifact(manifest, folder / "m", *source, {}, {}); });
+  CHECK_FALSE(fs::exists(folder / "store" / key_of(manifest, manifest.files.front())));
+  CHECK_FALSE(fs::exists(folder / "store/models"));
+}
+
 TEST_CASE("a file of the cache that was changed is never used, and fetched again") {
   const ScratchFolder folder;
   const std::string store = store_with(folder, {"m"}, 1000);
