@@ -194,19 +194,6 @@ void JobApi::promise(const Job& job, TimePoint now) {
   parts_.tenants.promise(std::span(&job.id, 1), now);
 }
 
-// The answer waits for no bucket, and fails with none: the job is recorded.
-void JobApi::ensure_shared(const std::string& audio) {
-  if (audio.empty() || parts_.files.bucket() == nullptr) return;
-  parts_.bucket_threads.post([&files = parts_.files, audio, stop = parts_.stop] {
-    try {
-      files.ensure_shared(audio, stop);
-    } catch (const std::exception& error) {
-      log::warn("a job's speech may be missing from the bucket",
-                {{"sha256", audio}, {"error", error.what()}});
-    }
-  });
-}
-
 asio::awaitable<Response> JobApi::accepted(const Job& job) {
   parts_.dispatcher.note_submission();
   const Json object = co_await with_outlook(job, CountFrom::end);
@@ -259,9 +246,6 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     if (!known) parts_.tenants.check_queue(owner, asked.job.work);
     return true;
   };
-  auto keep_speech = [&] {
-    asked.job.spec.audio = parts_.files.keep_upload(asked.audio, parts_.stop);
-  };
   auto record = [&] {
     const TimePoint now = parts_.store.now();
     Submission made = parts_.store.submit(asked.job, {"tenant " + owner.text, "submitted"}, now,
@@ -278,10 +262,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
       co_return error_response(404, "not_found",
                                "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) +
                                    "': see /v1/avatars");
-    // Requests that need no bucket wait for none.
-    BlockingThreads& keepers =
-        parts_.files.bucket() != nullptr ? parts_.bucket_threads : parts_.file_threads;
-    if (!asked.audio.empty()) co_await keepers.run(keep_speech);
+    if (!asked.audio.empty()) asked.job.spec.audio = co_await keeper_.keep(asked.audio);
     submission = co_await parts_.store_threads.run(on_store(record));
   } catch (const StoreFault&) {
     throw;
@@ -298,7 +279,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   }
   if (ends) co_return unavailable(problem + ": try again");
   if (!problem.empty()) co_return error_response(429, "quota", problem);
-  ensure_shared(asked.job.spec.audio);
+  keeper_.ensure_shared(asked.job.spec.audio);
   co_return co_await accepted(submission->job);
 }
 

@@ -30,6 +30,7 @@
 #include "server/gateway/jobs/faults/unkept_jobs.h"
 #include "server/gateway/jobs/faults/worker_rest.h"
 #include "server/gateway/jobs/job_run.h"
+#include "server/gateway/jobs/old_files.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/slot_claim.h"
 
@@ -107,15 +108,6 @@ class JobDispatcher {
   Awaitable<void> keep_leases();
   // All at once, however long the store takes for a call.
   Awaitable<void> renew();
-  // Removes what is old; with a bucket, what it did not take goes there. Beside the rounds, since disk and bucket may
-  // be slow.
-  Awaitable<void> keep_house();
-  void sweep();
-  void forget_old();
-  void share_results();
-  void forget_shared();
-  // False: the bucket may have some of it yet.
-  bool unshare_speech(std::set<std::string> speech);
   Awaitable<void> take_turn();
   Awaitable<void> yield_to_users();
   bool may_begin() const;
@@ -139,7 +131,9 @@ class JobDispatcher {
   ErrorThrottleLog errors_{"the gateway's jobs"};
   Signal changed_, ended_;
   std::list<std::shared_ptr<Running>> runs_{};  // the newest last
+  std::stop_source drained_{};                  // for calls of the bucket
   WorkerRest resting_{};
+  OldFiles old_files_;
   UnkeptJobs unkept_;
   bool lacks_slot_ = false;  // a job could begin, and there was no slot, or no room here
   bool users_wait_ = false;
@@ -151,10 +145,8 @@ class JobDispatcher {
   Clock::time_point reached_ = Clock::now();
   std::optional<TimePoint>
       looked_{};  // by the store's clock, which goes on while a machine is suspended
-  Clock::time_point requeued_{}, kept_house_{}, turned_{};
-  std::optional<Clock::time_point> swept_{};
-  bool draining_ = false, stopped_ = false, keeps_house_ = false;
-  std::stop_source drained_{};  // for calls of the bucket
+  Clock::time_point requeued_{}, turned_{};
+  bool draining_ = false, stopped_ = false;
 };
 
 }  // namespace navtalk::server

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <exception>
 #include <fstream>
 #include <utility>
@@ -27,6 +28,9 @@ namespace {
 constexpr auto k_first_report_timeout = 180s;
 constexpr auto k_idle_timeout = 20s;
 constexpr const char* k_not_carried_on = "a job could not be carried on";
+// For so long after its submission a job waits for speech that the bucket does not have: the gateway that it came to may
+// have been killed before the bucket took it.
+constexpr auto k_speech_patience = 1h;
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
@@ -38,6 +42,13 @@ std::string words_of(const nlohmann::json& frame, const char* member) {
   return found != frame.end() && found->is_string()
              ? printable_start(found->get<std::string>(), k_logged_bytes)
              : "";
+}
+
+// For yield_for_later(): a job that has waited for so long waits about as long again.
+int waits_so_far(const JobRules& rules, Duration age) {
+  const std::int64_t pauses = age / std::max<Duration>(rules.first_delay, 1ms);
+  return static_cast<int>(
+      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(0, pauses)) + 1));
 }
 
 // Of a video. What no video lasts is a worker's fault.
@@ -399,14 +410,20 @@ asio::awaitable<JobRun::End> JobRun::record_failed_try() {
 
 // Another gateway of the store may have it. The worker has nothing to do with it.
 asio::awaitable<JobRun::End> JobRun::record_missing(RunFiles::Speech speech) {
+  // The gateway that it came to may still bring it to the bucket.
+  const Duration age = job_.changed_at - job_.submitted_at;
+  const bool may_come = files_.shared() && age < k_speech_patience;
   const bool unreachable = speech == RunFiles::Speech::unreachable;
   why_ = unreachable ? "the bucket that may have the job's files does not answer"
+         : may_come  ? "the bucket does not have the job's speech yet"
                      : "the gateway does not have the job's speech";
   log::warn("a job cannot begin", {{"job", job_.id.text}, {"why", why_}});
-  Awaitable<Recorded> recording = unreachable ? record_.yield_for_later(why_) : record_.fail(why_);
+  const int times = unreachable ? 1 : waits_so_far(parts_.store.rules(), age);
+  const bool waits = unreachable || may_come;
+  Awaitable<Recorded> recording = waits ? record_.yield_for_later(why_, times) : record_.fail(why_);
   const Recorded done = co_await std::move(recording);
   if (done == Recorded::refused) co_return End::lost;
-  co_return unreachable ? End::bucket : End::no_speech;
+  co_return waits ? End::bucket : End::no_speech;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_refusal() {

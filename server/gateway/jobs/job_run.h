@@ -56,8 +56,8 @@ class JobRun {
     tenants,    // released again: another tenant's job is next
     stopped,    // released again: the gateway stops, or the worker takes no more work
     slot_lost,  // released again: the slot is somebody else's
-    bucket,     // released again: the bucket that may have its files does not answer
-    gateway,    // released again: this gateway's disk or store did not take what came
+    bucket,  // released again: the bucket that may have its files does not answer, or lacks them yet
+    gateway,  // released again: this gateway's disk or store did not take what came
     unreadable,  // released again, and each k_unreadable-th time a try: a file of it cannot be read here
     worker,  // this worker did not do it: another one may
     lost,    // the lease is another's, or the job was cancelled

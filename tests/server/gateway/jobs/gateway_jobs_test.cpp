@@ -1,4 +1,5 @@
 // A gateway that renders jobs, at its end, and what others find when it is killed.
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_future.hpp>
@@ -166,6 +167,27 @@ TEST_CASE("a job that is recorded is answered, however long the bucket takes to 
   pool.stop();
   CHECK(pool.ends());
   CHECK(answer.get().status == 202);
+}
+
+TEST_CASE("a job is accepted before a bucket that does not answer has been tried three times") {
+  std::atomic<int> tries = 0;
+  const LoopbackServer bucket([&](Connection& connection, const ReceivedRequest& request) {
+    tries += request.method == "PUT" ? 1 : 0;
+    connection.hold();
+  });
+  const auto variable = [&](const char* name) {
+    return std::string(name) == "AWS_ENDPOINT_URL_S3" ? bucket.url() : "key";
+  };
+  const TemporaryDirectory folder;
+  GatewayOptions options = with_jobs_in(folder);
+  options.jobs->bucket = std::make_shared<const JobBucket>("s3://videos/jobs", variable);
+  GatewayPool pool({}, options);
+  const Got got = pool.operate("POST", "/v1/jobs", k_submission,
+                               {{"Content-Type", "multipart/form-data; boundary=x"}});
+  CHECK(got.status == 202);
+  CHECK(tries < 3);
+  pool.stop();
+  CHECK(pool.ends());
 }
 
 TEST_CASE("speech that the gateway cannot keep is to be sent again later") {

@@ -1,6 +1,7 @@
 #include "server/gateway/jobs/job_dispatcher.h"
 
 #include "tests/server/gateway/jobs/dispatching.h"
+#include "tests/server/gateway/jobs/memory_bucket.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
@@ -69,6 +70,31 @@ TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and
   CHECK(gateway.told() == 1);
   CHECK(gateway.ended(JobRun::End::bucket) >= 2);
   CHECK(gateway.ended(JobRun::End::worker) == 0);
+}
+
+TEST_CASE("a job waits for an hour for speech that its gateway has not brought to the bucket yet") {
+  MemoryBucket bucket;
+  Dispatching gateway({.rules = {.most_attempts = 1, .first_delay = 1ms, .longest_delay = 10ms},
+                       .bucket_url = bucket.url()});
+  const Job job = gateway.add("a", "elsewhere");
+  gateway.release();
+  CHECK(gateway.eventually([&] { return gateway.ended(JobRun::End::bucket) >= 2; }));
+  CHECK_THAT(gateway.now(job).error, Catch::Contains("does not have the job's speech yet"));
+  CHECK(gateway.ended(JobRun::End::no_speech) == 0);
+  gateway.run_sql("UPDATE jobs SET submitted_at = submitted_at - 3600000000");
+  CHECK(gateway.state(job, JobState::dead) == JobState::dead);
+  CHECK(gateway.ended(JobRun::End::no_speech) == 1);
+}
+
+TEST_CASE("a gateway that begins brings speech to the bucket that this has not taken") {
+  MemoryBucket bucket;
+  std::string audio;
+  Dispatching gateway(
+      {.order = none, .bucket_url = bucket.url(), .before = [&](const JobFiles& files) {
+         audio = files.keep_upload("speech");
+       }});
+  gateway.add("a", audio);
+  CHECK(gateway.eventually([&] { return bucket.has(audio); }));
 }
 
 TEST_CASE("segments in a bucket that does not answer are not rendered again meanwhile") {
