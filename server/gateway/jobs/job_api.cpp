@@ -233,6 +233,8 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   // Whoever asks again is not judged again, and what was to be fetched may be gone or have changed.
   const std::optional<Job> before = co_await asked_before(asked);
   if (before) co_return co_await accepted(*before);
+  if (!parts_.dispatcher.folder_problem().empty())
+    co_return unavailable("this gateway cannot keep the files of jobs now: try again later");
   std::optional<Response> refusal = co_await admission_.refusal_of(asked);
   if (refusal) co_return std::move(*refusal);
   const TenantId owner = asked.job.spec.tenant;

@@ -48,6 +48,7 @@ JobDispatcher::JobDispatcher(asio::any_io_executor executor, Parts parts)
       owner_(this_process()),
       changed_(executor),
       ended_(executor),
+      folder_(executor, parts.runs.files, parts.runs.file_threads),
       old_files_(executor, {.store = parts.runs.store,
                             .files = parts.runs.files,
                             .threads = parts.runs.bucket_threads,
@@ -116,6 +117,7 @@ asio::awaitable<void> JobDispatcher::run() {
 }
 
 asio::awaitable<void> JobDispatcher::round() {
+  folder_.look_if_due(changed_);
   if (Clock::now() - requeued_ >= parts_.times.look_every) {
     requeued_ = Clock::now();
     co_await requeue();
@@ -251,7 +253,8 @@ asio::awaitable<void> JobDispatcher::mark_late() {
 }
 
 bool JobDispatcher::may_begin() const {
-  return runs_.size() < parts_.most_runs && !unkept_.pauses(Clock::now());
+  const bool keeps = folder_problem().empty() && !unkept_.pauses(Clock::now());
+  return keeps && runs_.size() < parts_.most_runs;
 }
 
 asio::awaitable<bool> JobDispatcher::has_claimable() {
@@ -324,6 +327,7 @@ void JobDispatcher::count_own_faults(const JobId& job, JobRun::End end) {
   if (end != JobRun::End::unreadable || ++unreadable_[job] >= JobRun::k_unreadable)
     unreadable_.erase(job);
   if (end == JobRun::End::gateway) {
+    folder_.doubt();
     unkept_.failed(job, Clock::now());
   } else if (end == JobRun::End::done) {
     unkept_.done(job);

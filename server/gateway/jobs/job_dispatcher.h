@@ -27,6 +27,7 @@
 #include "scheduler/queue/allocator.h"
 #include "scheduler/service/batch_lane.h"
 #include "scheduler/store/late_workers.h"
+#include "server/gateway/jobs/faults/folder_watch.h"
 #include "server/gateway/jobs/faults/unkept_jobs.h"
 #include "server/gateway/jobs/faults/worker_rest.h"
 #include "server/gateway/jobs/job_run.h"
@@ -91,6 +92,8 @@ class JobDispatcher {
   // Of a job that runs at this gateway.
   std::optional<double> progress(const JobId& job) const;
   bool draining() const { return draining_; }
+  // Why this gateway can keep no job's files, with their folder's path; empty: it can. It begins no job meanwhile.
+  const std::string& folder_problem() const { return folder_.problem(); }
   // All jobs go back to the queue; returns when the last slot is free.
   Awaitable<void> drain();
 
@@ -133,6 +136,7 @@ class JobDispatcher {
   std::list<std::shared_ptr<Running>> runs_{};  // the newest last
   std::stop_source drained_{};                  // for calls of the bucket
   WorkerRest resting_{};
+  FolderWatch folder_;
   OldFiles old_files_;
   UnkeptJobs unkept_;
   bool lacks_slot_ = false;  // a job could begin, and there was no slot, or no room here

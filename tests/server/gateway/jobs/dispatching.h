@@ -173,6 +173,10 @@ class Dispatching {
         .get()
         .of(end);
   }
+  bool has_folder_problem() {
+    const auto look = [this] { return !dispatcher_.folder_problem().empty(); };
+    return asio::post(io_, asio::use_future(look)).get();
+  }
   double progress(const Job& job) {
     return asio::post(io_, asio::use_future([this, &job] { return dispatcher_.progress(job.id); }))
         .get()

@@ -115,9 +115,8 @@ TEST_CASE("the events of a job end for a key that was revoked") {
 }
 
 TEST_CASE("a job that the store does not take is to be sent again later") {
-  GatewayOptions options;
-  options.jobs = JobOptions{};
-  GatewayPool pool({}, options);
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder));
   const auto held = pool.locked();
   const Got got =
       pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
@@ -133,7 +132,8 @@ TEST_CASE("a gateway ends while speech is being judged, and answers who waits fo
   const std::string begun = folder / "begun";
   const std::string script = R"(echo '{"confined":true}'; : > )" + begun + "; exec sleep 60";
   GatewayOptions options;
-  options.jobs = JobOptions{.probe = {.command = {"/bin/sh", "-c", script}}};
+  options.jobs =
+      JobOptions{.folder = folder / "jobs", .probe = {.command = {"/bin/sh", "-c", script}}};
   GatewayPool pool({}, options);
   auto answer = std::async(std::launch::async, [&] {
     return pool.operate("POST", "/v1/jobs", k_submission,
@@ -205,6 +205,27 @@ TEST_CASE("speech that the gateway cannot keep is to be sent again later") {
   CHECK(got.text.find(folder.path().native()) == std::string::npos);
 }
 
+TEST_CASE("a gateway that cannot write its folder accepts no job, and says so, until it can") {
+  const TemporaryDirectory folder;
+  std::ofstream(folder / "jobs") << "not a folder";
+  GatewayPool pool({}, with_jobs_in(folder));
+  const auto submit = [&] {
+    return pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  };
+  REQUIRE(eventually([&] { return submit().status == 503; }));
+  const Got refusal = submit();
+  CHECK(refusal.body.at("error").at("code") == "unavailable");
+  CHECK(refusal.headers.contains("retry-after"));
+  CHECK(refusal.text.find(folder.path().native()) == std::string::npos);
+  const Got ready = ask("GET", pool.url() + "/readyz");
+  CHECK(ready.status == 200);  // users are served
+  const std::string degraded = ready.body.at("degraded").dump();
+  CHECK_THAT(degraded, Catch::Contains("jobs.folder") && Catch::Contains(folder / "jobs"));
+  std::filesystem::remove(folder / "jobs");
+  CHECK(eventually([&] { return submit().status == 202; }));
+  CHECK(ask("GET", pool.url() + "/readyz").body.at("degraded").empty());
+}
+
 TEST_CASE("a text that the moderation has rewritten is judged and counted as any other") {
   const std::string long_text(1400, 'a');  // spoken in about 100 s
   const LoopbackServer moderation([&](Connection& connection, const ReceivedRequest& request) {
@@ -231,9 +252,8 @@ TEST_CASE("a text that the moderation has rewritten is judged and counted as any
 }
 
 TEST_CASE("a job that waits has a place, and a running one no error of an earlier try") {
-  GatewayOptions options;
-  options.jobs = JobOptions{};
-  GatewayPool pool({}, options);  // without a worker, and so without a rate
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder));  // without a worker, and so without a rate
   const Got made =
       pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
   REQUIRE(made.status == 202);

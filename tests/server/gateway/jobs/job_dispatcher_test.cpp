@@ -484,6 +484,25 @@ TEST_CASE("what a gateway's disk does not take waits for room, and costs neither
   CHECK(gateway.now(job).attempts == 1);
 }
 
+TEST_CASE("a gateway claims no job while it cannot write its folder") {
+  fs::path jobs;
+  Dispatching gateway({.rules = {.first_delay = 1ms, .longest_delay = 1ms},
+                       .times = {.first_pause = 1ms},
+                       .before = [&](const JobFiles& files) {
+                         jobs = files.upload("any").parent_path().parent_path();
+                         std::ofstream(jobs) << "in the way";
+                       }});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.has_folder_problem(); }));
+  const int claims = gateway.claims(job);
+  gateway.wait(500ms);
+  CHECK(gateway.claims(job) <= claims + 1);  // one may have been under way
+  CHECK(gateway.now(job).state != JobState::dead);
+  fs::remove(jobs);
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
+}
+
 TEST_CASE("after what its disk did not take a gateway begins nothing for a while") {
   Dispatching gateway(
       {.rules = {.first_delay = 1h, .longest_delay = 1h}, .times = {.first_pause = 30s}});
