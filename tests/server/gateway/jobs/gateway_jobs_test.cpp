@@ -9,6 +9,7 @@
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
@@ -329,6 +330,19 @@ TEST_CASE("a gateway holds what it has yet to deliver for as long as one exchang
   // All that is left was held anew behind the exchange before.
   CHECK(lapsing == std::vector<std::size_t>(k_jobs - 1, 0));
   CHECK(count() == k_jobs);
+}
+
+TEST_CASE("a webhook tells the error that the job shows") {
+  const auto told = [](JobState state) {
+    const JobNotice notice{.job = {.state = state, .error = "the worker is gone"},
+                           .event = JobEvent::promise,
+                           .to = state};
+    return nlohmann::json::parse(message_of(notice).body).at("job").at("error");
+  };
+  CHECK(told(JobState::released) == "the worker is gone");
+  CHECK(told(JobState::dead) == "the worker is gone");
+  for (const JobState state : {JobState::running, JobState::cancelled, JobState::done})
+    CHECK(told(state).is_null());
 }
 
 TEST_CASE("a tenant's webhooks have a secret of its own, which tells no other's") {
