@@ -9,6 +9,7 @@
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
+#include "scheduler/jobs/idempotency_conflict.h"
 #include "server/gateway/jobs/faults/on_store.h"
 #include "server/gateway/jobs/faults/own_fault.h"
 #include "server/gateway/jobs/job_events.h"
@@ -62,6 +63,8 @@ asio::awaitable<Response> answered(asio::awaitable<Response> work) {
   } catch (const StoreFault& error) {
     away = true;
     failed = error.message();
+  } catch (const IdempotencyConflict& error) {
+    co_return error_response(http_status(error.code()), "idempotency_conflict", error.message());
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();

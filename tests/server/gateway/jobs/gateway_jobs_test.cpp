@@ -128,6 +128,24 @@ TEST_CASE("a job that the store does not take is to be sent again later") {
         "the pool's store cannot be reached; try again later");
 }
 
+TEST_CASE("another job under a key that was used has a code of its own") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder));
+  Headers keyed = k_json;
+  keyed.emplace_back("Idempotency-Key", "first");
+  const auto submit = [&](const std::string& text) {
+    return pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":")" + text + "\"}", keyed);
+  };
+  const Got first = submit("Good morning");
+  REQUIRE(first.status == 202);
+  CHECK(submit("Good morning").body.at("id") == first.body.at("id"));
+  const Got other = submit("Good night");
+  CHECK(other.status == 422);
+  CHECK(other.body.at("error").at("code") == "idempotency_conflict");
+  const std::string message = other.body.at("error").at("message");
+  CHECK_THAT(message, Catch::Contains(first.body.at("id").get<std::string>()));
+}
+
 TEST_CASE("a gateway ends while speech is being judged, and answers who waits for that") {
   const TemporaryDirectory folder;
   const std::string begun = folder / "begun";
