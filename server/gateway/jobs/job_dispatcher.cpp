@@ -295,7 +295,9 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   }
   ++counters_.begun;
   resting_.begun(job->spec.tenant, Clock::now());
-  running->run.emplace(parts_.runs, *job, running->claim, running->changed, earlier(job->id));
+  JobRun::Earlier before = earlier(job->id);
+  before.ask_another = co_await asks_another(job->id, lease->gpu);
+  running->run.emplace(parts_.runs, *job, running->claim, running->changed, before);
   runs_.push_back(running);
   if (draining_) running->run->stop(k_gateway_stops);  // since the slot was asked for
   asio::co_spawn(executor_, follow(running), asio::detached);
@@ -304,17 +306,37 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
 
 asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
-  const GpuId& gpu = running->run->slot().gpu;
   ++counters_.of(end);
-  if (end == JobRun::End::done) resting_.done(gpu);
-  if (end == JobRun::End::refused) resting_.refused(gpu, running->run->tenant(), Clock::now());
-  if (end == JobRun::End::worker) resting_.failed(gpu, Clock::now());
+  judge_worker(*running->run, end);
   count_own_faults(running->run->job(), end);
   co_await running->claim.release();
   if (!goes_on(end) && end != JobRun::End::lost) co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();
   ended_.notify();
+}
+
+void JobDispatcher::judge_worker(const JobRun& run, JobRun::End end) {
+  using enum JobRun::End;
+  const GpuId& gpu = run.slot().gpu;
+  if (end == done) resting_.done(gpu);
+  if (end == refused || end == doubted) resting_.refused(gpu, run.tenant(), Clock::now());
+  if (end == worker) resting_.failed(gpu, Clock::now());
+  if (end == doubted) doubted_.doubted(run.job(), gpu);
+  if (end == done || end == refused) doubted_.ended(run.job());
+}
+
+asio::awaitable<bool> JobDispatcher::asks_another(JobId job, GpuId gpu) {
+  if (resting_.believed(gpu) || !doubted_.may_doubt(job, gpu)) co_return false;
+  auto look = [this, &gpu] {
+    try {
+      return std::ranges::any_of(parts_.pool.view().gpus,
+                                 [&](const Gpu& one) { return one.id != gpu && one.serving(); });
+    } catch (const Error&) {
+      return false;  // the job is claimed, and begins all the same
+    }
+  };
+  co_return co_await parts_.runs.store_threads.run(look);
 }
 
 JobRun::Earlier JobDispatcher::earlier(const JobId& job) const {

@@ -27,6 +27,7 @@
 #include "scheduler/queue/allocator.h"
 #include "scheduler/service/batch_lane.h"
 #include "scheduler/store/late_workers.h"
+#include "server/gateway/jobs/faults/doubted_jobs.h"
 #include "server/gateway/jobs/faults/folder_watch.h"
 #include "server/gateway/jobs/faults/unkept_jobs.h"
 #include "server/gateway/jobs/faults/worker_rest.h"
@@ -125,7 +126,10 @@ class JobDispatcher {
   Awaitable<void> mark_late();
   Awaitable<void> tell_trace(const JobId& job);
   JobRun::Earlier earlier(const JobId& job) const;
+  // Where that worker calls the job unfit. The store knows whether there is another one.
+  Awaitable<bool> asks_another(JobId job, GpuId gpu);
   void count_own_faults(const JobId& job, JobRun::End end);
+  void judge_worker(const JobRun& run, JobRun::End end);
   Awaitable<void> follow(std::shared_ptr<Running> running);
 
   const boost::asio::any_io_executor executor_;
@@ -136,6 +140,7 @@ class JobDispatcher {
   std::list<std::shared_ptr<Running>> runs_{};  // the newest last
   std::stop_source drained_{};                  // for calls of the bucket
   WorkerRest resting_{};
+  DoubtedJobs doubted_{};
   FolderWatch folder_;
   OldFiles old_files_;
   UnkeptJobs unkept_;

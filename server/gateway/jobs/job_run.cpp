@@ -77,15 +77,15 @@ JobStart start_of(const Job& job) {
 
 std::string_view name(JobRun::End end) {
   constexpr std::array<std::string_view, k_job_ends> k_names = {
-      "done",      "refused", "too_large", "no_speech",  "users",  "tenants", "stopped",
-      "slot_lost", "bucket",  "gateway",   "unreadable", "worker", "lost"};
+      "done",    "refused",   "doubted", "too_large", "no_speech",  "users",  "tenants",
+      "stopped", "slot_lost", "bucket",  "gateway",   "unreadable", "worker", "lost"};
   return k_names.at(static_cast<std::size_t>(end));
 }
 
 bool goes_on(JobRun::End end) {
   using enum JobRun::End;
   return end == users || end == tenants || end == stopped || end == slot_lost || end == bucket ||
-         end == gateway;
+         end == gateway || end == doubted;
 }
 
 JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, Earlier earlier)
@@ -378,6 +378,8 @@ asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
   const std::string code = words_of(frame, "code"), message = words_of(frame, "message");
   if (code == k_no_memory) co_return co_await wait_for_memory(message);
   if (!is_of_input(code)) co_return co_await give_back(message);
+  why_ = message;
+  if (earlier_.ask_another) co_return co_await record_doubt();
   Awaitable<Recorded> recording = record_.refuse(message);
   const Recorded done = co_await std::move(recording);
   co_return done == Recorded::refused ? End::lost : End::refused;
@@ -430,6 +432,14 @@ asio::awaitable<JobRun::End> JobRun::record_refusal() {
   why_ = "the job has more segments than a worker can be told of";
   const Recorded done = co_await record_.refuse(why_);
   co_return done == Recorded::refused ? End::lost : End::too_large;
+}
+
+// The worker itself may be at fault.
+asio::awaitable<JobRun::End> JobRun::record_doubt() {
+  log::warn("a worker calls a job unfit: another one is asked",
+            {{"job", job_.id.text}, {"gpu", slot_.gpu.text}, {"why", why_}});
+  const Recorded done = co_await record_.yield_for_later(why_);
+  co_return done == Recorded::refused ? End::lost : End::doubted;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_own_fault() {

@@ -50,6 +50,7 @@ class JobRun {
   enum class End : std::uint8_t {
     done,
     refused,    // failed: by the worker's word the input is at fault
+    doubted,    // released again: the worker says so, and another one is to judge
     too_large,  // failed: no worker can be told of it
     no_speech,  // a try, in which the worker had no part: the speech is nowhere
     users,      // released again: a user waits for the slot
@@ -69,6 +70,7 @@ class JobRun {
   // How often the job has ended so at this gateway: `unreadable` since that last counted as a try, the other in a row.
   struct Earlier {
     int unreadable = 0, gateway = 0;
+    bool ask_another = false;  // where this worker says that the input is at fault
   };
 
   // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal.
@@ -129,6 +131,7 @@ class JobRun {
   Awaitable<End> record_failed_try();
   Awaitable<End> record_missing(RunFiles::Speech speech);
   Awaitable<End> record_refusal();
+  Awaitable<End> record_doubt();
   Awaitable<End> wait_for_memory(std::string why);
   Awaitable<End> record_yield(End end);
   Awaitable<End> record_own_fault();
@@ -155,6 +158,6 @@ class JobRun {
 std::string_view name(JobRun::End end);
 // The job is released, and goes on later.
 bool goes_on(JobRun::End end);
-inline constexpr std::size_t k_job_ends = 13;
+inline constexpr std::size_t k_job_ends = 14;
 
 }  // namespace navtalk::server

@@ -35,6 +35,33 @@ TEST_CASE("what a gateway lacks says nothing about a worker that calls every job
   CHECK(gateway.claims(third) == 0);  // it rests after two
 }
 
+TEST_CASE("a job that a worker calls unfit is done by another one, if there is one") {
+  std::atomic<int> asked = 0;
+  const bool all_refuse = GENERATE(false, true);
+  const WorkerScript script = [&](WebSocket& gateway) {
+    if (asked++ > 0 && !all_refuse) return send_result(gateway);
+    return tell(gateway, R"({"type":"job.failed","code":"invalid","message":"unfit"})");
+  };
+  SECTION("there are two") {
+    Dispatching gateway(
+        {.script = script, .rules = {.most_attempts = 1, .first_delay = 1ms}, .rows = 2});
+    const Job job = gateway.add("a");
+    gateway.release();
+    const JobState end = all_refuse ? JobState::failed : JobState::done;
+    CHECK(gateway.state(job, end) == end);
+    CHECK(gateway.now(job).attempts == 1);
+    CHECK(gateway.ended(JobRun::End::doubted) >= 1);
+    CHECK(asked >= 2);
+  }
+  SECTION("it is the only one") {
+    Dispatching gateway({.script = script, .rules = {.first_delay = 1ms}});
+    const Job job = gateway.add("a");
+    gateway.release();
+    CHECK(gateway.state(job, JobState::failed) == JobState::failed);
+    CHECK(asked == 1);
+  }
+}
+
 TEST_CASE("a worker that tells of a length which no video has costs the job a try") {
   const std::string length = GENERATE("1e300", "-1", "\"long\"");
   INFO(length);
