@@ -35,6 +35,7 @@
 #include "scheduler/service/pool_service.h"
 #include "scheduler/store/sql_pool_store.h"
 #include "server/gateway/gateway.h"
+#include "server/gateway/jobs/job_files.h"
 
 namespace navtalk::cmd {
 namespace {
@@ -152,9 +153,16 @@ std::vector<server::ServedAvatar> served_avatars(
   return served;
 }
 
-// Of uploads and results.
+// Of uploads and results. Error{invalid} when nothing can be kept there.
 std::filesystem::path job_folder(const Config& config) {
-  return config.jobs.folder.empty() ? made_state_directory() / "jobs" : config.jobs.folder;
+  std::filesystem::path folder =
+      config.jobs.folder.empty() ? made_state_directory() / "jobs" : config.jobs.folder;
+  try {
+    server::JobFiles(folder).check_folder();
+  } catch (const Error& error) {
+    throw Error(Code::invalid, "jobs.folder: " + error.message());
+  }
+  return folder;
 }
 
 // nullptr: results stay in the folder.

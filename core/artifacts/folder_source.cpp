@@ -56,8 +56,9 @@ class FolderSource : public ArtifactSource {
 
   Transfer read(const std::string& key, std::size_t longest, std::string& text,
                 const std::stop_token& stop) override {
-    const UniqueFd file = open(key);
-    if (!file) return not_opened(key, errno);
+    Transfer refusal;
+    const UniqueFd file = open(key, refusal);
+    if (!file) return refusal;
     text.clear();
     const int reason = read_pieces(file.value(), 0, stop, [&](std::string_view piece) {
       text += piece;
@@ -71,8 +72,9 @@ class FolderSource : public ArtifactSource {
   }
 
   Transfer fetch(const std::string& key, PartialBlob& blob, const std::stop_token& stop) override {
-    const UniqueFd file = open(key);
-    if (!file) return not_opened(key, errno);
+    Transfer refusal;
+    const UniqueFd file = open(key, refusal);
+    if (!file) return refusal;
     bool fits = true;
     const int reason = read_pieces(file.value(), blob.size(), stop, [&](std::string_view piece) {
       return fits = blob.append(piece);
@@ -128,8 +130,17 @@ class FolderSource : public ArtifactSource {
 
  private:
   std::string place(const std::string& key) const { return (folder_ / key).native(); }
-  UniqueFd open(const std::string& key) const {
-    return UniqueFd(::open(place(key).c_str(), O_RDONLY | O_CLOEXEC));
+  // Nothing, and why. A pipe would wait for its writer, deaf to a request to stop.
+  UniqueFd open(const std::string& key, Transfer& refusal) const {
+    UniqueFd file(::open(place(key).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status = {};
+    if (!file || ::fstat(file.value(), &status) != 0) {
+      refusal = not_opened(key, errno);
+      return {};
+    }
+    if (S_ISREG(status.st_mode)) return file;
+    refusal = {.outcome = Outcome::refused, .why = place(key) + ": is not a regular file"};
+    return {};
   }
 
   Transfer not_opened(const std::string& key, int reason) const {

@@ -1,6 +1,7 @@
 #include "core/net/webhook.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/net/hmac.h"
@@ -12,7 +13,9 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds k_first_delay{5}, k_most_delay{600}, k_most_asked{3600};
-constexpr std::size_t k_most_answer = 64 << 10;  // of which nothing is read
+constexpr std::size_t k_most_answer = 64 << 10;  // bytes of a body, which say nothing
+
+bool is_taken(int status) { return status >= 200 && status < 300; }
 
 }  // namespace
 
@@ -35,6 +38,14 @@ WebhookResult WebhookSender::send(const WebhookTarget& target, const WebhookMess
   if (target.secret.empty()) throw Error(Code::invalid, "a webhook needs a secret to sign with");
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t at = std::chrono::duration_cast<seconds>(now).count();
+  // What the server answers counts, not how long it goes on to talk.
+  int answered = 0;
+  std::size_t bytes = 0;
+  const auto leave_long_body = [&](const HttpAnswer& head, std::string_view piece) {
+    answered = head.status;
+    bytes += piece.size();
+    return bytes <= k_most_answer;
+  };
   const HttpResult result = client_.send(
       {.method = "POST",
        .url = target.url,
@@ -46,11 +57,13 @@ WebhookResult WebhookSender::send(const WebhookTarget& target, const WebhookMess
        .connect_timeout = target.timeout,
        .timeout = target.timeout,
        .max_answer = k_most_answer,
+       .on_body = leave_long_body,
        .only_public = !target.allow_private},
       stop);
+  if (is_taken(answered)) return {.delivered = true};
   if (const auto* fault = std::get_if<HttpFault>(&result)) return {.why = fault->message};
   const auto& answer = std::get<HttpAnswer>(result);
-  if (answer.status >= 200 && answer.status < 300) return {.delivered = true};
+  if (is_taken(answer.status)) return {.delivered = true};
   return {.why = "HTTP " + std::to_string(answer.status), .retry_after = retry_after(answer)};
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/text/printable.h"
+#include "scheduler/jobs/idempotency_conflict.h"
 #include "scheduler/jobs/job_table.h"
 #include "scheduler/jobs/release.h"
 #include "scheduler/pool/tenant_name.h"
@@ -24,9 +25,9 @@ void check(const NewJob& job) {
 void check_same(const Job& before, const NewJob& job) {
   const bool known = !before.request.empty() && !job.request.empty();
   if (known ? before.request == job.request : before.spec == job.spec) return;
-  throw Error(Code::invalid,
-              fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
-                          printable(job.key), before.id.text));
+  throw IdempotencyConflict(
+      fmt::format("the idempotency key '{}' was used for another job, {}: give a new one",
+                  printable(job.key), before.id.text));
 }
 
 Submission submitted(Transaction& t, const NewJob& job, const Cause& cause, TimePoint now,

@@ -181,6 +181,14 @@ struct JobParts {
     add_job_metrics(page, facts);
   }
 
+  std::vector<std::string> degraded(bool in_full) const {
+    const std::string& problem = dispatcher.folder_problem();
+    if (problem.empty()) return {};
+    const std::string what =
+        "jobs are neither accepted nor rendered here, since their files cannot be kept";
+    return {in_full ? what + " (jobs.folder): " + problem : what + "; the log says more"};
+  }
+
   PoolStore& pool;
   BlockingThreads& store_threads;
   JobStore store;
@@ -292,6 +300,7 @@ Router Gateway::Parts::routes() {
   avatars.add_routes(router);
   if (jobs) {
     jobs->api.add_routes(router);
+    status.add_degraded([this](bool in_full) { return jobs->degraded(in_full); });
     status.add_source([this](MetricsPage& page) { return jobs->add_metrics(page); });
   }
   if (!has_admin_port) {

@@ -90,6 +90,10 @@ asio::awaitable<Response> StatusApi::readyz() {
   Json body;
   body["ready"] = problems.empty();
   body["problems"] = problems;
+  body["degraded"] = Json::array();
+  for (const Degraded& degraded : degraded_)
+    for (const std::string& one : degraded(!access_.keys_required()))
+      body["degraded"].push_back(one);
   co_return json_response(problems.empty() ? 200 : 503, body);
 }
 

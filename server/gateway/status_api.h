@@ -33,6 +33,10 @@ class StatusApi {
 
   // Before the routes are added.
   void add_source(MoreMetrics more) { more_.push_back(std::move(more)); }
+  // What keeps this gateway from some of its work while it serves users, one sentence each; `in_full`: with paths. For
+  // /readyz, on the I/O thread.
+  using Degraded = std::function<std::vector<std::string>(bool in_full)>;
+  void add_degraded(Degraded degraded) { degraded_.push_back(std::move(degraded)); }
   // These refer to this object.
   void add_health(Router& router);
   void add_metrics(Router& router);
@@ -52,6 +56,7 @@ class StatusApi {
   const Problems problems_;
   const Budgets budgets_;
   std::vector<MoreMetrics> more_{};
+  std::vector<Degraded> degraded_{};
 };
 
 }  // namespace navtalk::server

@@ -4,9 +4,16 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+#include "core/text/bounded_json.h"
+#include "core/text/printable.h"
 
 namespace navtalk::server {
 namespace {
+
+constexpr int k_deepest_body = 16;  // levels
 
 std::optional<std::string> find(const NamedValues& values, std::string_view name) {
   for (const auto& [key, value] : values) {
@@ -68,11 +75,22 @@ bool parse_target(std::string_view target, Request& request) {
   return !has_nul(request);
 }
 
+// An object that has a member twice is refused, since whoever sent it may mean either.
 nlohmann::json json_body(const Request& request) {
   if (request.body.empty()) return nlohmann::json::object();
-  nlohmann::json body = nlohmann::json::parse(request.body, nullptr, false);
-  if (!body.is_object()) throw Error(Code::usage, "the body of the request is not a JSON object");
-  return body;
+  auto parsed = parse_bounded(
+      request.body, {.bytes = request.body.size(), .levels = k_deepest_body, .unique_keys = true});
+  if (auto* body = std::get_if<nlohmann::json>(&parsed); body != nullptr && body->is_object())
+    return std::move(*body);
+  using Why = JsonRefusal::Why;
+  const auto* const refusal = std::get_if<JsonRefusal>(&parsed);
+  if (refusal != nullptr && refusal->why == Why::repeated_key)
+    throw Error(Code::usage, "the body of the request has the member '" +
+                                 printable_start(refusal->detail, 64) + "' twice");
+  if (refusal != nullptr && refusal->why == Why::too_deep)
+    throw Error(Code::usage, "the body of the request is nested deeper than " +
+                                 std::to_string(k_deepest_body) + " levels");
+  throw Error(Code::usage, "the body of the request is not a JSON object");
 }
 
 }  // namespace navtalk::server

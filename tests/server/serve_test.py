@@ -345,9 +345,9 @@ class Worker(unittest.TestCase):
 
 
 class Usage(unittest.TestCase):
-    def run_serve(self, *arguments):
+    def run_serve(self, *arguments, **environment):
         with tempfile.TemporaryDirectory() as folder:
-            variables = {**os.environ, "STATE_DIRECTORY": folder}
+            variables = {**os.environ, "STATE_DIRECTORY": folder, **environment}
             return subprocess.run(
                 [PROGRAM, "serve", *arguments], capture_output=True, text=True, env=variables, timeout=PATIENCE_S
             )
@@ -361,6 +361,12 @@ class Usage(unittest.TestCase):
             done = self.run_serve(*arguments)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn("127.0.0.1", done.stderr)
+
+    def test_a_folder_of_jobs_that_cannot_be_made_is_named_with_its_key(self):
+        folder = "/dev/null/jobs"
+        done = self.run_serve("--listen", "127.0.0.1:0", NAVTALK_JOBS_FOLDER=folder, NAVTALK_LOCAL_DEVICES="none")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(f"jobs.folder: {folder} cannot be made", done.stderr)
 
     def test_an_address_is_numeric_with_a_port(self):
         self.assertEqual(self.run_serve("--listen", "somewhere").returncode, 2)

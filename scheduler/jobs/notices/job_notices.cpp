@@ -71,7 +71,8 @@ void delete_notice(Transaction& t, std::int64_t number) {
 
 std::optional<JobNotice> taken_notice(Transaction& t, DueNotice due, TimePoint until) {
   auto job = find_job(t, due.job);
-  if (!job) {
+  // What was promised says nothing behind the end, which is told by another notice: it is deleted.
+  if (!job || (due.notice.event == JobEvent::promise && is_final(job->state))) {
     delete_notice(t, due.notice.number);
     return std::nullopt;
   }

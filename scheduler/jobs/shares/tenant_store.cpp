@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "scheduler/jobs/job_table.h"
@@ -33,6 +34,22 @@ void check_terms(const TenantId& tenant, const TenantTerms& terms) {
   check_range("max_rate", terms.max_rate, 0, k_most_minutes);
   check_range("max_queued", terms.max_queued.count(), 0, k_most_minutes);
   check_range("max_running", terms.max_running, 0, k_most_running);
+}
+
+// With as many digits as show that the sum is more than the limit.
+Error queue_refusal(const TenantId& tenant, VideoMinutes queued, VideoMinutes work,
+                    VideoMinutes limit) {
+  constexpr int k_most_digits = 8;  // a microsecond
+  int digits = 1;
+  const auto rounded = [&digits](VideoMinutes amount) {
+    return std::round(amount.count() * std::pow(10, digits));
+  };
+  while (digits < k_most_digits && rounded(queued) + rounded(work) <= rounded(limit)) ++digits;
+  return {Code::no_capacity,
+          fmt::format("tenant '{}' has {:.{}f} video-minutes queued, and {:.{}f} more would "
+                      "exceed its limit of {:.{}f}: submit them when some are done",
+                      tenant.text, queued.count(), digits, work.count(), digits, limit.count(),
+                      digits)};
 }
 
 // Anything that a turn of the division would change.
@@ -108,10 +125,7 @@ void TenantStore::check_queue_in(Transaction& t, const TenantId& tenant, VideoMi
   const VideoMinutes queued =
       rows->next() ? VideoMinutes(column::duration(*rows, 0)) : VideoMinutes{};
   if (queued + work <= terms.max_queued) return;
-  throw Error(Code::no_capacity,
-              fmt::format("tenant '{}' has {:.1f} video-minutes queued, and {:.1f} more would "
-                          "exceed its limit of {:.1f}: submit them when some are done",
-                          tenant.text, queued.count(), work.count(), terms.max_queued.count()));
+  throw queue_refusal(tenant, queued, work, terms.max_queued);
 }
 
 BatchCapacity Division::expected_capacity() const {

@@ -10,7 +10,6 @@
 
 namespace navtalk::server {
 namespace asio = boost::asio;
-using Json = nlohmann::json;
 using namespace std::chrono_literals;
 
 namespace {
@@ -18,7 +17,7 @@ namespace {
 constexpr std::int64_t k_ttl_s = 60, k_longest_ttl_s = 600, k_longest_session_s = 86'400;
 constexpr std::size_t k_longest_avatar = 64;
 
-std::int64_t whole(const Json& body, const char* member, std::int64_t otherwise,
+std::int64_t whole(const nlohmann::json& body, const char* member, std::int64_t otherwise,
                    std::int64_t most) {
   const auto found = body.find(member);
   if (found == body.end() || found->is_null()) return otherwise;
@@ -29,7 +28,7 @@ std::int64_t whole(const Json& body, const char* member, std::int64_t otherwise,
   return found->get<std::int64_t>();
 }
 
-std::string text_of(const Json& body, const char* member) {
+std::string text_of(const nlohmann::json& body, const char* member) {
   const auto found = body.find(member);
   if (found == body.end() || found->is_null()) return "";
   if (!found->is_string()) throw Error(Code::usage, std::string(member) + " is a string");
@@ -37,7 +36,7 @@ std::string text_of(const Json& body, const char* member) {
 }
 
 // What the caller asks for; without id, tenant and times of its own.
-ClientToken wanted_token(const Json& body) {
+ClientToken wanted_token(const nlohmann::json& body) {
   ClientToken token;
   token.avatar = text_of(body, "avatar");
   if (token.avatar.empty() || token.avatar.size() > k_longest_avatar)
@@ -63,7 +62,7 @@ Response refused_token(std::string_view message) {
 }  // namespace
 
 asio::awaitable<Response> Access::make_token(const Request& request) {
-  const Json body = json_body(request);
+  const nlohmann::json body = json_body(request);
   ClientToken token = wanted_token(body);
   const std::chrono::seconds ttl(whole(body, "ttl_s", k_ttl_s, k_longest_ttl_s));
   if (keys_required()) {

@@ -9,6 +9,7 @@
 #include "core/text/number.h"
 #include "core/text/printable.h"
 #include "core/text/rfc3339.h"
+#include "scheduler/jobs/idempotency_conflict.h"
 #include "scheduler/pool/tenant_name.h"
 #include "server/gateway/jobs/faults/on_store.h"
 #include "server/gateway/jobs/faults/own_fault.h"
@@ -63,6 +64,8 @@ asio::awaitable<Response> answered(asio::awaitable<Response> work) {
   } catch (const StoreFault& error) {
     away = true;
     failed = error.message();
+  } catch (const IdempotencyConflict& error) {
+    co_return error_response(http_status(error.code()), "idempotency_conflict", error.message());
   } catch (const Error& error) {
     if (error.code() != Code::failed) throw;
     failed = error.message();
@@ -192,19 +195,6 @@ void JobApi::promise(const Job& job, TimePoint now) {
   parts_.tenants.promise(std::span(&job.id, 1), now);
 }
 
-// The answer waits for no bucket, and fails with none: the job is recorded.
-void JobApi::ensure_shared(const std::string& audio) {
-  if (audio.empty() || parts_.files.bucket() == nullptr) return;
-  parts_.bucket_threads.post([&files = parts_.files, audio, stop = parts_.stop] {
-    try {
-      files.ensure_shared(audio, stop);
-    } catch (const std::exception& error) {
-      log::warn("a job's speech may be missing from the bucket",
-                {{"sha256", audio}, {"error", error.what()}});
-    }
-  });
-}
-
 asio::awaitable<Response> JobApi::accepted(const Job& job) {
   parts_.dispatcher.note_submission();
   const Json object = co_await with_outlook(job, CountFrom::end);
@@ -244,6 +234,8 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   // Whoever asks again is not judged again, and what was to be fetched may be gone or have changed.
   const std::optional<Job> before = co_await asked_before(asked);
   if (before) co_return co_await accepted(*before);
+  if (!parts_.dispatcher.folder_problem().empty())
+    co_return unavailable("this gateway cannot keep the files of jobs now: try again later");
   std::optional<Response> refusal = co_await admission_.refusal_of(asked);
   if (refusal) co_return std::move(*refusal);
   const TenantId owner = asked.job.spec.tenant;
@@ -256,9 +248,6 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
     // Before its speech is kept; and once more where nobody else submits at the same time.
     if (!known) parts_.tenants.check_queue(owner, asked.job.work);
     return true;
-  };
-  auto keep_speech = [&] {
-    asked.job.spec.audio = parts_.files.keep_upload(asked.audio, parts_.stop);
   };
   auto record = [&] {
     const TimePoint now = parts_.store.now();
@@ -276,10 +265,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
       co_return error_response(404, "not_found",
                                "there is no avatar '" + printable_start(asked.job.spec.avatar, 64) +
                                    "': see /v1/avatars");
-    // Requests that need no bucket wait for none.
-    BlockingThreads& keepers =
-        parts_.files.bucket() != nullptr ? parts_.bucket_threads : parts_.file_threads;
-    if (!asked.audio.empty()) co_await keepers.run(keep_speech);
+    if (!asked.audio.empty()) asked.job.spec.audio = co_await keeper_.keep(asked.audio);
     submission = co_await parts_.store_threads.run(on_store(record));
   } catch (const StoreFault&) {
     throw;
@@ -296,7 +282,7 @@ asio::awaitable<Response> JobApi::submit(const Request& request) {
   }
   if (ends) co_return unavailable(problem + ": try again");
   if (!problem.empty()) co_return error_response(429, "quota", problem);
-  ensure_shared(asked.job.spec.audio);
+  keeper_.ensure_shared(asked.job.spec.audio);
   co_return co_await accepted(submission->job);
 }
 

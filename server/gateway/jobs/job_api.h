@@ -18,6 +18,7 @@
 #include "server/gateway/jobs/job_dispatcher.h"
 #include "server/gateway/jobs/job_files.h"
 #include "server/gateway/jobs/job_request.h"
+#include "server/gateway/jobs/speech/speech_keeper.h"
 #include "server/gateway/pages/avatar_api.h"
 #include "server/http/router.h"
 
@@ -41,7 +42,13 @@ class JobApi {
     std::uint64_t max_upload = 0;  // bytes of one request
     std::stop_token stop{};        // nothing waits for the bucket after this
   };
-  explicit JobApi(Parts parts) : parts_(std::move(parts)), admission_(parts_.admission) {}
+  explicit JobApi(Parts parts)
+      : parts_(std::move(parts)),
+        admission_(parts_.admission),
+        keeper_({.files = parts_.files,
+                 .file_threads = parts_.file_threads,
+                 .bucket_threads = parts_.bucket_threads,
+                 .stop = parts_.stop}) {}
   JobApi(const JobApi&) = delete;
   JobApi& operator=(const JobApi&) = delete;
 
@@ -70,8 +77,6 @@ class JobApi {
   Awaitable<std::optional<Job>> asked_before(JobRequest& asked);
   // Its end, unless that was promised. Calls the store.
   void promise(const Job& job, TimePoint now);
-  // The speech of a recorded job, beside the answer; the gateway's end waits for it.
-  void ensure_shared(const std::string& audio);
   Answer accepted(const Job& job);
   Awaitable<std::variant<Job, Response>> linked(const Request& request);
   // The tenant's own job that the request names, or why there is none.
@@ -85,6 +90,7 @@ class JobApi {
 
   const Parts parts_;
   JobAdmission admission_;
+  SpeechKeeper keeper_;
 };
 
 }  // namespace navtalk::server

@@ -4,7 +4,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -13,9 +12,7 @@
 #include "core/log/log.h"
 #include "core/process/identity.h"
 #include "scheduler/jobs/unattended.h"
-#include "server/gateway/jobs/job_request.h"
 #include "server/gateway/jobs/job_trace.h"
-#include "server/gateway/jobs/shared_result.h"
 
 namespace navtalk::server {
 namespace asio = boost::asio;
@@ -24,9 +21,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto k_least_pause = 50ms;
-constexpr auto k_forget_every = 5s;
-constexpr auto k_sweep_every = 1h;
-constexpr std::size_t k_forgotten_at_once = 200;
 constexpr const char* k_gateway_stops = "the gateway stops";
 
 }  // namespace
@@ -56,6 +50,12 @@ JobDispatcher::JobDispatcher(asio::any_io_executor executor, Parts parts)
       owner_(this_process()),
       changed_(executor),
       ended_(executor),
+      folder_(executor, parts.runs.files, parts.runs.file_threads),
+      old_files_(executor, {.store = parts.runs.store,
+                            .files = parts.runs.files,
+                            .threads = parts.runs.bucket_threads,
+                            .keep = parts.keep,
+                            .stop = drained_.get_token()}),
       unkept_(parts.times.first_pause) {}
 
 JobDispatcher::~JobDispatcher() = default;
@@ -119,14 +119,12 @@ asio::awaitable<void> JobDispatcher::run() {
 }
 
 asio::awaitable<void> JobDispatcher::round() {
+  folder_.look_if_due(changed_);
   if (Clock::now() - requeued_ >= parts_.times.look_every) {
     requeued_ = Clock::now();
     co_await requeue();
   }
-  if (Clock::now() - kept_house_ >= k_forget_every) {
-    kept_house_ = Clock::now();
-    if (!std::exchange(keeps_house_, true)) asio::co_spawn(executor_, keep_house(), asio::detached);
-  }
+  old_files_.look_if_due();
   if (Clock::now() - turned_ >= k_lane_round) {
     turned_ = Clock::now();
     co_await take_turn();
@@ -192,106 +190,6 @@ asio::awaitable<void> JobDispatcher::renew() {
   for (std::size_t i = 0; i < running.size(); ++i) {
     if (!held[i]) running[i]->run->lose_lease();
   }
-}
-
-// Of jobs that were done when a gateway ended, before it removed what they no longer need, and of jobs that
-// another gateway has forgotten.
-void JobDispatcher::sweep() {
-  JobStore& store = parts_.runs.store;
-  const JobFiles& files = parts_.runs.files;
-  files.sweep_uploads([&] { return store.audio_in_use(); }, drained_.get_token());
-  for (const JobId& id : files.with_segments()) {
-    const std::optional<Job> job = store.find(id);
-    if (job && job->state == JobState::done) files.remove_segments(id);
-    if (job && job->state == JobState::cancelled) files.remove(id);
-  }
-  // A store that was restored, or is the wrong one, knows nothing of younger ones, which are not lost for that.
-  if (parts_.keep > Duration{})
-    for (const JobId& id : store.unknown_of(files.with_folders(parts_.keep))) files.remove(id);
-}
-
-asio::awaitable<void> JobDispatcher::keep_house() {
-  const bool sweeps = !swept_ || Clock::now() - *swept_ >= k_sweep_every;
-  if (sweeps) swept_ = Clock::now();
-  auto work = [&] {
-    try {
-      if (sweeps) sweep();
-      if (parts_.runs.files.bucket() == nullptr) return forget_old();
-      share_results();
-      forget_shared();
-    } catch (const std::exception& error) {
-      log::warn("old files of jobs are not looked after now", {{"error", error.what()}});
-    }
-  };
-  co_await parts_.runs.bucket_threads.run(work);
-  keeps_house_ = false;
-}
-
-void JobDispatcher::forget_old() {
-  if (parts_.keep <= Duration{}) return;
-  JobStore& store = parts_.runs.store;
-  const std::vector<JobId> old = store.over_since(store.now() - parts_.keep, k_forgotten_at_once);
-  for (const JobId& job : old) parts_.runs.files.remove(job);
-  store.forget(old);
-}
-
-// Of jobs that are done. A file that is not the recorded result came under a lease that was lost.
-void JobDispatcher::share_results() {
-  const JobFiles& files = parts_.runs.files;
-  for (const JobId& id : files.with_results()) {
-    const std::optional<Job> job = parts_.runs.store.find(id);
-    const std::optional<SharedResult> result = job ? shared_result(*job) : std::nullopt;
-    if (!result) continue;
-    const std::string format = video_choice(job->spec).format;
-    std::error_code gone;
-    if (std::filesystem::file_size(files.result(id, format), gone) != result->bytes) {
-      if (!gone) files.remove(id);
-      continue;
-    }
-    if (!files.share_result(id, format, result->key, drained_.get_token()))
-      return;  // the bucket is away
-  }
-}
-
-// The store forgets a job when the bucket has nothing of it any more.
-void JobDispatcher::forget_shared() {
-  if (parts_.keep <= Duration{}) return;
-  JobStore& store = parts_.runs.store;
-  const JobFiles& files = parts_.runs.files;
-  std::vector<JobId> gone;
-  std::set<std::string> speech;
-  for (const JobId& id : store.over_since(store.now() - parts_.keep, k_forgotten_at_once)) {
-    const std::optional<Job> job = store.find(id);
-    if (!job) continue;
-    std::vector<std::string> keys;
-    if (const auto result = shared_result(*job)) keys.push_back(result->key);
-    for (const JobSegment& segment : store.segments(id))
-      keys.push_back(JobBucket::segment_key(id, segment.index));
-    if (!files.unshare(keys, drained_.get_token())) break;  // the bucket is away
-    if (!job->spec.audio.empty()) speech.insert(job->spec.audio);
-    gone.push_back(id);
-  }
-  if (!unshare_speech(std::move(speech))) return;
-  for (const JobId& id : gone) files.remove(id);
-  store.forget(gone);
-}
-
-// As JobFiles::sweep_uploads(). What a job needs by then comes back only where this gateway has a copy: otherwise the
-// gateway that recorded that job brings it back, if it looked behind the removal.
-bool JobDispatcher::unshare_speech(std::set<std::string> speech) {
-  if (speech.empty()) return true;
-  JobStore& store = parts_.runs.store;
-  const JobFiles& files = parts_.runs.files;
-  const std::set<std::string> needed = store.audio_in_use();
-  std::erase_if(speech, [&](const std::string& audio) { return needed.contains(audio); });
-  if (speech.empty()) return true;
-  std::vector<std::string> keys;
-  for (const std::string& audio : speech) keys.push_back(JobBucket::upload_key(audio));
-  const bool left = files.unshare(keys, drained_.get_token());
-  const std::set<std::string> needed_now = store.audio_in_use();
-  for (const std::string& audio : speech)
-    if (needed_now.contains(audio)) files.share_again(audio);
-  return left;
 }
 
 asio::awaitable<void> JobDispatcher::take_turn() {
@@ -363,7 +261,8 @@ asio::awaitable<void> JobDispatcher::mark_late() {
 }
 
 bool JobDispatcher::may_begin() const {
-  return runs_.size() < parts_.most_runs && !unkept_.pauses(Clock::now());
+  const bool keeps = folder_problem().empty() && !unkept_.pauses(Clock::now());
+  return keeps && runs_.size() < parts_.most_runs;
 }
 
 asio::awaitable<bool> JobDispatcher::has_claimable() {
@@ -403,7 +302,9 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
   }
   ++counters_.begun;
   resting_.begun(job->spec.tenant, Clock::now());
-  running->run.emplace(parts_.runs, *job, running->claim, running->changed, earlier(job->id));
+  JobRun::Earlier before = earlier(job->id);
+  before.ask_another = co_await asks_another(job->id, lease->gpu);
+  running->run.emplace(parts_.runs, *job, running->claim, running->changed, before);
   runs_.push_back(running);
   if (draining_) running->run->stop(k_gateway_stops);  // since the slot was asked for
   asio::co_spawn(executor_, follow(running), asio::detached);
@@ -412,17 +313,37 @@ asio::awaitable<bool> JobDispatcher::begin_one() {
 
 asio::awaitable<void> JobDispatcher::follow(std::shared_ptr<Running> running) {
   const JobRun::End end = co_await running->run->run();
-  const GpuId& gpu = running->run->slot().gpu;
   ++counters_.of(end);
-  if (end == JobRun::End::done) resting_.done(gpu);
-  if (end == JobRun::End::refused) resting_.refused(gpu, running->run->tenant(), Clock::now());
-  if (end == JobRun::End::worker) resting_.failed(gpu, Clock::now());
+  judge_worker(*running->run, end);
   count_own_faults(running->run->job(), end);
   co_await running->claim.release();
   if (!goes_on(end) && end != JobRun::End::lost) co_await tell_trace(running->run->job());
   runs_.remove(running);
   changed_.notify();
   ended_.notify();
+}
+
+void JobDispatcher::judge_worker(const JobRun& run, JobRun::End end) {
+  using enum JobRun::End;
+  const GpuId& gpu = run.slot().gpu;
+  if (end == done) resting_.done(gpu);
+  if (end == refused || end == doubted) resting_.refused(gpu, run.tenant(), Clock::now());
+  if (end == worker) resting_.failed(gpu, Clock::now());
+  if (end == doubted) doubted_.doubted(run.job(), gpu);
+  if (end == done || end == refused) doubted_.ended(run.job());
+}
+
+asio::awaitable<bool> JobDispatcher::asks_another(JobId job, GpuId gpu) {
+  if (resting_.believed(gpu) || !doubted_.may_doubt(job, gpu)) co_return false;
+  auto look = [this, &gpu] {
+    try {
+      return std::ranges::any_of(parts_.pool.view().gpus,
+                                 [&](const Gpu& one) { return one.id != gpu && one.serving(); });
+    } catch (const Error&) {
+      return false;  // the job is claimed, and begins all the same
+    }
+  };
+  co_return co_await parts_.runs.store_threads.run(look);
 }
 
 JobRun::Earlier JobDispatcher::earlier(const JobId& job) const {
@@ -435,6 +356,7 @@ void JobDispatcher::count_own_faults(const JobId& job, JobRun::End end) {
   if (end != JobRun::End::unreadable || ++unreadable_[job] >= JobRun::k_unreadable)
     unreadable_.erase(job);
   if (end == JobRun::End::gateway) {
+    folder_.doubt();
     unkept_.failed(job, Clock::now());
   } else if (end == JobRun::End::done) {
     unkept_.done(job);

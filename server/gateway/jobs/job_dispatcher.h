@@ -27,9 +27,12 @@
 #include "scheduler/queue/allocator.h"
 #include "scheduler/service/batch_lane.h"
 #include "scheduler/store/late_workers.h"
+#include "server/gateway/jobs/faults/doubted_jobs.h"
+#include "server/gateway/jobs/faults/folder_watch.h"
 #include "server/gateway/jobs/faults/unkept_jobs.h"
 #include "server/gateway/jobs/faults/worker_rest.h"
 #include "server/gateway/jobs/job_run.h"
+#include "server/gateway/jobs/old_files.h"
 #include "server/gateway/session/lease_keeper.h"
 #include "server/gateway/session/slot_claim.h"
 
@@ -91,6 +94,8 @@ class JobDispatcher {
   // Of a job that runs at this gateway.
   std::optional<double> progress(const JobId& job) const;
   bool draining() const { return draining_; }
+  // Why this gateway can keep no job's files, with their folder's path; empty: it can. It begins no job meanwhile.
+  const std::string& folder_problem() const { return folder_.problem(); }
   // All jobs go back to the queue; returns when the last slot is free.
   Awaitable<void> drain();
 
@@ -108,15 +113,6 @@ class JobDispatcher {
   Awaitable<void> keep_leases();
   // All at once, however long the store takes for a call.
   Awaitable<void> renew();
-  // Removes what is old; with a bucket, what it did not take goes there. Beside the rounds, since disk and bucket may
-  // be slow.
-  Awaitable<void> keep_house();
-  void sweep();
-  void forget_old();
-  void share_results();
-  void forget_shared();
-  // False: the bucket may have some of it yet.
-  bool unshare_speech(std::set<std::string> speech);
   Awaitable<void> take_turn();
   Awaitable<void> yield_to_users();
   bool may_begin() const;
@@ -131,7 +127,10 @@ class JobDispatcher {
   Awaitable<void> mark_late();
   Awaitable<void> tell_trace(const JobId& job);
   JobRun::Earlier earlier(const JobId& job) const;
+  // Where that worker calls the job unfit. The store knows whether there is another one.
+  Awaitable<bool> asks_another(JobId job, GpuId gpu);
   void count_own_faults(const JobId& job, JobRun::End end);
+  void judge_worker(const JobRun& run, JobRun::End end);
   Awaitable<void> follow(std::shared_ptr<Running> running);
 
   const boost::asio::any_io_executor executor_;
@@ -140,7 +139,11 @@ class JobDispatcher {
   ErrorThrottleLog errors_{"the gateway's jobs"};
   Signal changed_, ended_;
   std::list<std::shared_ptr<Running>> runs_{};  // the newest last
+  std::stop_source drained_{};                  // for calls of the bucket
   WorkerRest resting_{};
+  DoubtedJobs doubted_{};
+  FolderWatch folder_;
+  OldFiles old_files_;
   UnkeptJobs unkept_;
   bool lacks_slot_ = false;  // a job could begin, and there was no slot, or no room here
   bool users_wait_ = false;
@@ -152,10 +155,8 @@ class JobDispatcher {
   Clock::time_point reached_ = Clock::now();
   std::optional<TimePoint>
       looked_{};  // by the store's clock, which goes on while a machine is suspended
-  Clock::time_point requeued_{}, kept_house_{}, turned_{};
-  std::optional<Clock::time_point> swept_{};
-  bool draining_ = false, stopped_ = false, keeps_house_ = false;
-  std::stop_source drained_{};  // for calls of the bucket
+  Clock::time_point requeued_{}, turned_{};
+  bool draining_ = false, stopped_ = false;
 };
 
 }  // namespace navtalk::server

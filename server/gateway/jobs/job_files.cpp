@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <exception>
 #include <fstream>
 #include <span>
 
@@ -51,6 +52,12 @@ UniqueFd locked(const fs::path& folder) {
   return fd;
 }
 
+// The names in it survive a power cut, too.
+void sync_folder(const fs::path& path) {
+  const UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) ::fsync(folder.value());
+}
+
 void remove_folder(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
@@ -59,10 +66,21 @@ void remove_folder(const fs::path& path) {
 
 }  // namespace
 
-std::string JobFiles::keep_upload(std::string_view bytes, const std::stop_token& stop) const {
+void JobFiles::check_folder() const {
+  make_folder(folder_);
+  const fs::path trial = folder_ / ".trial";
+  const UniqueFd file(::open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file && errno != ENOSPC && errno != EDQUOT)
+    throw Error(Code::failed, folder_.native() + " cannot be written: " + system_message(errno));
+  ::unlink(trial.c_str());
+}
+
+std::string JobFiles::keep_upload(std::string_view bytes) const {
   const std::string name = sha256(std::as_bytes(std::span(bytes)));
-  on_own_disk([&] { write_upload(upload(name), bytes); });
-  share_upload(name, stop);
+  on_own_disk([&] {
+    if (bucket_) mark_unshared(name);  // first, so that a kill loses none
+    write_upload(upload(name), bytes);
+  });
   return name;
 }
 
@@ -90,13 +108,6 @@ void JobFiles::write_upload(const fs::path& file, std::string_view bytes) const 
   to.close();
   partial.commit();
   put(partial.target(), file);
-}
-
-// Where the bucket does not take it, this gateway alone can have the job rendered, unless it ends.
-void JobFiles::share_upload(const std::string& audio, const std::stop_token& stop) const {
-  if (!bucket_ || bucket_->put(JobBucket::upload_key(audio), upload(audio), stop)) return;
-  if (stop.stop_requested())
-    throw Error(Code::failed, "this gateway ends before the bucket has the speech");
 }
 
 bool JobFiles::is_damaged(const std::string& audio) const {
@@ -175,12 +186,81 @@ void JobFiles::sweep_uploads(const InUse& in_use, const std::stop_token& stop) c
   end_batch();
 }
 
+fs::path JobFiles::unshared(const std::string& audio) const { return folder_ / "unshared" / audio; }
+
+void JobFiles::mark_unshared(const std::string& audio) const {
+  const fs::path mark = unshared(audio);
+  make_folder(mark.parent_path());
+  const auto lock = locked(mark.parent_path());  // see share_uploads()
+  if (!std::ofstream(mark, std::ios::app))
+    throw Error(Code::failed, mark.native() + " cannot be written");
+  std::error_code kept;
+  fs::last_write_time(mark, fs::file_time_type::clock::now(), kept);
+  sync_folder(mark.parent_path());
+}
+
+bool JobFiles::share(const std::string& audio, const std::function<bool()>& put) const {
+  if (!sharing_.with([&](auto& names) { return names.insert(audio).second; })) return false;
+  bool shared = false;
+  std::exception_ptr problem;
+  try {
+    shared = put();
+    std::error_code kept;
+    if (shared) fs::remove(unshared(audio), kept);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  sharing_.with([&](auto& names) { names.erase(audio); });
+  if (problem) std::rethrow_exception(problem);
+  return shared;
+}
+
+bool JobFiles::share_upload(const std::string& audio, const std::stop_token& stop) const {
+  return share(audio,
+               [&] { return bucket_->put(JobBucket::upload_key(audio), upload(audio), stop); });
+}
+
 void JobFiles::ensure_shared(const std::string& audio, const std::stop_token& stop) const {
   if (!bucket_ || audio.empty()) return;
-  const std::string key = JobBucket::upload_key(audio);
-  std::uint64_t bytes = 0;
-  if (bucket_->size(key, bytes, stop) == JobBucket::Found::missing)
-    bucket_->put(key, upload(audio), stop);
+  const auto look = [&] {
+    using Found = JobBucket::Found;
+    const std::string key = JobBucket::upload_key(audio);
+    std::uint64_t bytes = 0;
+    const Found found = bucket_->size(key, bytes, stop);
+    return found == Found::there ||
+           (found == Found::missing && bucket_->put(key, upload(audio), stop));
+  };
+  if (!share(audio, look)) mark_unshared(audio);
+}
+
+void JobFiles::share_uploads(const InUse& in_use, const std::stop_token& stop) const {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_ / "unshared", error), end; !error && at != end;
+       at.increment(error))
+    names.push_back(at->path().filename().native());
+  if (names.empty()) return;
+  const std::set<std::string> needed = in_use();
+  for (const std::string& audio : names) {
+    if (stop.stop_requested()) return;
+    forget_unshared(audio);
+    try {
+      // A bucket that has not answered is not asked for the next one.
+      if (needed.contains(audio)) ensure_shared(audio, stop);
+    } catch (const std::exception& problem) {
+      log::warn("a job's speech cannot be brought to the bucket now",
+                {{"sha256", audio}, {"error", problem.what()}});
+    }
+  }
+}
+
+// Speech that was removed since no job needs it. The mark of one that is being written is young.
+void JobFiles::forget_unshared(const std::string& audio) const {
+  const auto lock = locked(folder_ / "unshared");
+  std::error_code error;
+  const auto marked = fs::last_write_time(unshared(audio), error);
+  if (error || marked > fs::file_time_type::clock::now() - k_upload_grace) return;
+  if (!fs::exists(upload(audio), error) && !error) fs::remove(unshared(audio), error);
 }
 
 void JobFiles::share_again(const std::string& audio) const {
@@ -295,8 +375,7 @@ PartialPath::Options JobFiles::incoming(const JobId& job, std::uint64_t epoch) c
 void JobFiles::put(const fs::path& file, const fs::path& name) const {
   if (::rename(file.c_str(), name.c_str()) != 0)
     throw Error(Code::failed, name.native() + " cannot be written: " + system_message(errno));
-  const UniqueFd folder(::open(name.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) ::fsync(folder.value());  // the name too survives a power cut
+  sync_folder(name.parent_path());
 }
 
 void JobFiles::remove_segments(const JobId& job) const {

@@ -1,6 +1,7 @@
 // The files of a gateway's jobs, below one folder. Blocks on the disk; thread-safe for different jobs.
 //
 //   uploads/SHA256            speech that was sent with a job; the same speech is one file
+//   unshared/SHA256           empty: the bucket may not have that speech yet, also when the gateway begins again
 //   ID/segments/000000.mp4    of a job that is not finished
 //   ID/segments/EPOCH         what comes under that lease, until it is whole
 //   ID/video.mp4              its result
@@ -20,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/guarded.h"
 #include "core/files/partial_path.h"
 #include "scheduler/jobs/job.h"
 #include "server/gateway/jobs/job_bucket.h"
@@ -34,9 +36,13 @@ class JobFiles {
 
   const JobBucket* bucket() const { return bucket_.get(); }
 
-  // Keeps speech; returns its JobSpec::audio. On the disk when it returns. OwnFault with the system's
-  // reason; Error{failed} where a request to stop came before the bucket had it.
-  std::string keep_upload(std::string_view bytes, const std::stop_token& stop = {}) const;
+  // Makes the folder where it is missing. Error{failed} with the system's reason when nothing can be written in it, however
+  // much room there is; a full disk is fine.
+  void check_folder() const;
+
+  // Keeps speech; returns its JobSpec::audio. On the disk when it returns, and to be shared. OwnFault with the system's
+  // reason.
+  std::string keep_upload(std::string_view bytes) const;
   // Of a JobSpec::audio.
   std::filesystem::path upload(const std::string& audio) const;
   // Whether its file holds other bytes than were sent. Reads all of it; false for one that cannot be read.
@@ -74,9 +80,13 @@ class JobFiles {
   // did not answer. Error{failed} when something cannot be written.
   bool obtain(const JobId& job, const std::string& audio, std::size_t segments,
               const std::stop_token& stop) const;
+  // Speech that keep_upload() has kept. False: it stays to be shared, or another thread is doing that.
+  bool share_upload(const std::string& audio, const std::stop_token& stop = {}) const;
   // Behind the record of a job whose speech keep_upload() has kept: puts it there again where another gateway has removed it
-  // since, which found no job that needs it.
+  // since, which found no job that needs it. Where the bucket does not say what it has, it stays to be shared.
   void ensure_shared(const std::string& audio, const std::stop_token& stop) const;
+  // What is still to be shared and some job needs.
+  void share_uploads(const InUse& in_use, const std::stop_token& stop) const;
   // As ensure_shared(), where this gateway itself removed it. Nothing where it has no copy. Ends with the bucket's tries.
   void share_again(const std::string& audio) const;
   // False: it stays here.
@@ -89,11 +99,17 @@ class JobFiles {
  private:
   // Makes it young where it is there, whole.
   void write_upload(const std::filesystem::path& file, std::string_view bytes) const;
-  void share_upload(const std::string& audio, const std::stop_token& stop) const;
+  std::filesystem::path unshared(const std::string& audio) const;
+  void mark_unshared(const std::string& audio) const;
+  void forget_unshared(const std::string& audio) const;
+  // Calls `put`, which tells whether the bucket has it, unless another thread of this gateway has called it for the
+  // same speech and waits.
+  bool share(const std::string& audio, const std::function<bool()>& put) const;
   void remove_damaged(const std::string& audio) const;
 
   std::filesystem::path folder_;
   std::shared_ptr<const JobBucket> bucket_;
+  mutable Guarded<std::set<std::string>> sharing_{};  // by some thread now
 };
 
 }  // namespace navtalk::server

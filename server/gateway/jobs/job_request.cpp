@@ -263,13 +263,15 @@ void read_job(const nlohmann::json& object, JobRequest& into) {
 
 nlohmann::json parsed(std::string_view text) {
   using Why = JsonRefusal::Why;
-  auto parsed = parse_bounded(text, {.bytes = k_longest_json, .levels = k_deepest_json});
+  auto parsed =
+      parse_bounded(text, {.bytes = k_longest_json, .levels = k_deepest_json, .unique_keys = true});
   if (auto* value = std::get_if<nlohmann::json>(&parsed)) return std::move(*value);
-  const Why why = std::get<JsonRefusal>(parsed).why;
+  const auto& [why, detail] = std::get<JsonRefusal>(parsed);
   if (why == Why::too_large)
     refuse(fmt::format("the job is JSON of {} bytes at most, not {}", k_longest_json, text.size()));
   if (why == Why::too_deep)
     refuse(fmt::format("the job is nested deeper than {} levels", k_deepest_json));
+  if (why == Why::repeated_key) refuse("the job has the member " + shown(detail) + " twice");
   refuse("the job is not valid JSON");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <exception>
 #include <fstream>
 #include <utility>
@@ -27,6 +28,9 @@ namespace {
 constexpr auto k_first_report_timeout = 180s;
 constexpr auto k_idle_timeout = 20s;
 constexpr const char* k_not_carried_on = "a job could not be carried on";
+// For so long after its submission a job waits for speech that the bucket does not have: the gateway that it came to may
+// have been killed before the bucket took it.
+constexpr auto k_speech_patience = 1h;
 constexpr std::size_t k_logged_bytes = 500;            // of a worker's message
 constexpr std::uint64_t k_largest_file = 64ULL << 30;  // bytes, of a result
 
@@ -38,6 +42,13 @@ std::string words_of(const nlohmann::json& frame, const char* member) {
   return found != frame.end() && found->is_string()
              ? printable_start(found->get<std::string>(), k_logged_bytes)
              : "";
+}
+
+// For yield_for_later(): a job that has waited for so long waits about as long again.
+int waits_so_far(const JobRules& rules, Duration age) {
+  const std::int64_t pauses = age / std::max<Duration>(rules.first_delay, 1ms);
+  return static_cast<int>(
+      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(0, pauses)) + 1));
 }
 
 // Of a video. What no video lasts is a worker's fault.
@@ -66,15 +77,15 @@ JobStart start_of(const Job& job) {
 
 std::string_view name(JobRun::End end) {
   constexpr std::array<std::string_view, k_job_ends> k_names = {
-      "done",      "refused", "too_large", "no_speech",  "users",  "tenants", "stopped",
-      "slot_lost", "bucket",  "gateway",   "unreadable", "worker", "lost"};
+      "done",    "refused",   "doubted", "too_large", "no_speech",  "users",  "tenants",
+      "stopped", "slot_lost", "bucket",  "gateway",   "unreadable", "worker", "lost"};
   return k_names.at(static_cast<std::size_t>(end));
 }
 
 bool goes_on(JobRun::End end) {
   using enum JobRun::End;
   return end == users || end == tenants || end == stopped || end == slot_lost || end == bucket ||
-         end == gateway;
+         end == gateway || end == doubted;
 }
 
 JobRun::JobRun(Parts parts, Job job, const SlotClaim& claim, Signal& changed, Earlier earlier)
@@ -367,6 +378,8 @@ asio::awaitable<JobRun::End> JobRun::on_failed(const nlohmann::json& frame) {
   const std::string code = words_of(frame, "code"), message = words_of(frame, "message");
   if (code == k_no_memory) co_return co_await wait_for_memory(message);
   if (!is_of_input(code)) co_return co_await give_back(message);
+  why_ = message;
+  if (earlier_.ask_another) co_return co_await record_doubt();
   Awaitable<Recorded> recording = record_.refuse(message);
   const Recorded done = co_await std::move(recording);
   co_return done == Recorded::refused ? End::lost : End::refused;
@@ -399,20 +412,34 @@ asio::awaitable<JobRun::End> JobRun::record_failed_try() {
 
 // Another gateway of the store may have it. The worker has nothing to do with it.
 asio::awaitable<JobRun::End> JobRun::record_missing(RunFiles::Speech speech) {
+  // The gateway that it came to may still bring it to the bucket.
+  const Duration age = job_.changed_at - job_.submitted_at;
+  const bool may_come = files_.shared() && age < k_speech_patience;
   const bool unreachable = speech == RunFiles::Speech::unreachable;
   why_ = unreachable ? "the bucket that may have the job's files does not answer"
+         : may_come  ? "the bucket does not have the job's speech yet"
                      : "the gateway does not have the job's speech";
   log::warn("a job cannot begin", {{"job", job_.id.text}, {"why", why_}});
-  Awaitable<Recorded> recording = unreachable ? record_.yield_for_later(why_) : record_.fail(why_);
+  const int times = unreachable ? 1 : waits_so_far(parts_.store.rules(), age);
+  const bool waits = unreachable || may_come;
+  Awaitable<Recorded> recording = waits ? record_.yield_for_later(why_, times) : record_.fail(why_);
   const Recorded done = co_await std::move(recording);
   if (done == Recorded::refused) co_return End::lost;
-  co_return unreachable ? End::bucket : End::no_speech;
+  co_return waits ? End::bucket : End::no_speech;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_refusal() {
   why_ = "the job has more segments than a worker can be told of";
   const Recorded done = co_await record_.refuse(why_);
   co_return done == Recorded::refused ? End::lost : End::too_large;
+}
+
+// The worker itself may be at fault.
+asio::awaitable<JobRun::End> JobRun::record_doubt() {
+  log::warn("a worker calls a job unfit: another one is asked",
+            {{"job", job_.id.text}, {"gpu", slot_.gpu.text}, {"why", why_}});
+  const Recorded done = co_await record_.yield_for_later(why_);
+  co_return done == Recorded::refused ? End::lost : End::doubted;
 }
 
 asio::awaitable<JobRun::End> JobRun::record_own_fault() {

@@ -50,14 +50,15 @@ class JobRun {
   enum class End : std::uint8_t {
     done,
     refused,    // failed: by the worker's word the input is at fault
+    doubted,    // released again: the worker says so, and another one is to judge
     too_large,  // failed: no worker can be told of it
     no_speech,  // a try, in which the worker had no part: the speech is nowhere
     users,      // released again: a user waits for the slot
     tenants,    // released again: another tenant's job is next
     stopped,    // released again: the gateway stops, or the worker takes no more work
     slot_lost,  // released again: the slot is somebody else's
-    bucket,     // released again: the bucket that may have its files does not answer
-    gateway,    // released again: this gateway's disk or store did not take what came
+    bucket,  // released again: the bucket that may have its files does not answer, or lacks them yet
+    gateway,  // released again: this gateway's disk or store did not take what came
     unreadable,  // released again, and each k_unreadable-th time a try: a file of it cannot be read here
     worker,  // this worker did not do it: another one may
     lost,    // the lease is another's, or the job was cancelled
@@ -69,6 +70,7 @@ class JobRun {
   // How often the job has ended so at this gateway: `unreadable` since that last counted as a try, the other in a row.
   struct Earlier {
     int unreadable = 0, gateway = 0;
+    bool ask_another = false;  // where this worker says that the input is at fault
   };
 
   // `claim` has the slot's lease, and outlives it; `changed` is the claim's signal.
@@ -129,6 +131,7 @@ class JobRun {
   Awaitable<End> record_failed_try();
   Awaitable<End> record_missing(RunFiles::Speech speech);
   Awaitable<End> record_refusal();
+  Awaitable<End> record_doubt();
   Awaitable<End> wait_for_memory(std::string why);
   Awaitable<End> record_yield(End end);
   Awaitable<End> record_own_fault();
@@ -155,6 +158,6 @@ class JobRun {
 std::string_view name(JobRun::End end);
 // The job is released, and goes on later.
 bool goes_on(JobRun::End end);
-inline constexpr std::size_t k_job_ends = 13;
+inline constexpr std::size_t k_job_ends = 14;
 
 }  // namespace navtalk::server

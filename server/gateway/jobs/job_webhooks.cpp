@@ -36,7 +36,7 @@ WebhookMessage message_of(const JobNotice& notice) {
   const std::string type =
       "job." + std::string(notice.event == JobEvent::promise ? "promise" : name(notice.to));
   const std::string id = job.id.text + "-" + std::to_string(notice.number);
-  const bool done = notice.to == JobState::done;
+  const std::string& error = shown_error(job);
   const nlohmann::ordered_json body = {
       {"id", id},
       {"type", type},
@@ -50,8 +50,7 @@ WebhookMessage message_of(const JobNotice& notice) {
         {"promised_at", notice.promised_at
                             ? nlohmann::ordered_json(notice_time(*notice.promised_at))
                             : nlohmann::ordered_json(nullptr)},
-        {"error", done || job.error.empty() ? nlohmann::ordered_json(nullptr)
-                                            : nlohmann::ordered_json(job.error)},
+        {"error", error.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(error)},
         {"url", "/v1/jobs/" + job.id.text}}}};
   return {id, type, body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
 }

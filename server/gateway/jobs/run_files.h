@@ -66,7 +66,7 @@ class RunFiles {
   Awaitable<void> append(Incoming& into, const std::string& bytes) const;
   Awaitable<void> discard(std::unique_ptr<Incoming>& whole) const;
   // Give what came its name, and share it: nothing is lost if a bucket does not take it now, or not before the run is due
-  // (JobDispatcher::share_results()).
+  // (OldFiles::share_results()).
   Awaitable<void> keep_segment(std::unique_ptr<Incoming>& whole, int index) const;
   Awaitable<void> keep_result(std::unique_ptr<Incoming>& whole, const std::string& format) const;
   bool shared() const { return files_.bucket() != nullptr; }

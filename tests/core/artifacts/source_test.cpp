@@ -1,15 +1,20 @@
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "core/artifacts/http_source.h"
 #include "core/artifacts/retry.h"
 #include "core/artifacts/s3.h"
 #include "core/artifacts/source.h"
 #include "tests/core/expect_error.h"
+#include "tests/temporary_directory.h"
 
 using namespace navtalk;
 using namespace std::chrono_literals;
 using test::error_of;
 using test::expect_error;
+using tests::TemporaryDirectory;
 
 namespace {
 
@@ -81,6 +86,21 @@ TEST_CASE("a source that is not a folder, a bucket or https is refused") {
                   return std::string_view(name) == "AWS_ENDPOINT_URL" ? "http://10.0.0.1" : "";
                 }});
   });
+}
+
+TEST_CASE("what is not a regular file of a folder is refused, and not waited for") {
+  const TemporaryDirectory folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::filesystem::create_directory(folder / "folder");
+  const auto source = open_source(folder.path().native(), k_plain);
+  for (const char* key : {"pipe", "folder"}) {
+    std::string text;
+    const Transfer read = source->read(key, 100, text, {});
+    CHECK(read.outcome == Transfer::Outcome::refused);
+    CHECK_THAT(read.why, Catch::EndsWith("is not a regular file"));
+  }
+  std::string text;
+  CHECK(source->read("nothing", 100, text, {}).outcome == Transfer::Outcome::missing);
 }
 
 TEST_CASE("what a server's status says of a download") {

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -110,6 +111,27 @@ TEST_CASE("every answer but 2xx means that a webhook's message is to be sent aga
   if (result.delivered) return;
   CHECK(result.why == "HTTP " + std::to_string(std::get<0>(row)));
   CHECK(result.retry_after == 17s);
+}
+
+TEST_CASE("a webhook's message is delivered by a 2xx, however long its body and however it ends") {
+  const bool ends = GENERATE(true, false);
+  CAPTURE(ends);
+  std::atomic<std::size_t> taken = 0;
+  const LoopbackServer server([&](Connection& client, const ReceivedRequest&) {
+    client.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
+    if (ends) {
+      client.send("only this");
+      return client.close();
+    }
+    const std::string piece(1 << 20, 'x');
+    while (client.send(piece)) taken += piece.size();
+  });
+  WebhookSender sender;
+  const WebhookResult result =
+      sender.send({.url = server.url("/"), .secret = "s", .allow_private = true}, k_event);
+  CAPTURE(result.why);
+  CHECK(result.delivered);
+  CHECK(taken < 500'000'000);
 }
 
 TEST_CASE("a webhook never reaches an address of this machine unless it may") {

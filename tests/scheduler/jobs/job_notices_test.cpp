@@ -197,3 +197,27 @@ STORE_TEST("a notice tells when the job is promised") {
   REQUIRE(taken.size() == 1);
   CHECK(taken[0].promised_at == promise->promised_at);
 }
+
+STORE_TEST("a change of a promise is not told any more when the job is over") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  JobNotices notices(StoreBackend::open(place.url()));
+  const auto backend = StoreBackend::open(place.url());
+  const auto promise = [&](const Job& job) {
+    backend->write(Durability::relaxed, [&](Transaction& t) {
+      insert_notice(t, found(jobs, job.id), JobEvent::promise, "later");
+    });
+  };
+  const Job over = add_job(jobs, told_job()), waits = add_job(jobs, told_job());
+  promise(over);
+  promise(waits);
+  jobs.cancel(over.id, k_user, jobs.now());
+  const auto taken = notices.take(up_to(10), 1min, notices.now());
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0].job.id == waits.id);
+  CHECK(taken[0].event == JobEvent::promise);
+  CHECK(taken[1].job.id == over.id);
+  CHECK(taken[1].event == JobEvent::cancel);
+  notices.remove(taken[1].number);
+  CHECK(jobs.over_since(jobs.now() + 1h, 10) == std::vector<JobId>{over.id});
+}

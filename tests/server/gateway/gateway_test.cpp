@@ -189,9 +189,10 @@ TEST_CASE("sessions keep their leases through a notice that is longer than a lea
 }
 
 TEST_CASE("until its sessions are over, a gateway that goes away answers whoever comes") {
+  const TemporaryDirectory folder;
   GatewayOptions patient;
   patient.stop_notice = 10min;
-  patient.jobs = JobOptions{};
+  patient.jobs = JobOptions{.folder = folder / "jobs"};
   GatewayPool pool({}, patient);
   pool.add_worker();
   SocketClient holder = pool.connect();

@@ -33,6 +33,18 @@ TEST_CASE("a body is a JSON object, and an empty body an empty one") {
   CHECK_THROWS_AS(json_body(request), Error);
 }
 
+TEST_CASE("a body that has a member twice, or is nested deeply, is refused with the reason") {
+  Request request;
+  request.body = R"({"a":1,"b":{"a":2}})";
+  CHECK(json_body(request).at("a") == 1);
+  request.body = R"({"a":1,"b":2,"a":3})";
+  CHECK_THROWS_WITH(json_body(request), Catch::Contains("has the member 'a' twice"));
+  request.body = R"({"a":{"b":1,"b":1}})";
+  CHECK_THROWS_WITH(json_body(request), Catch::Contains("has the member 'b' twice"));
+  request.body = R"({"a":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  CHECK_THROWS_WITH(json_body(request), Catch::Contains("deeper than 16 levels"));
+}
+
 TEST_CASE("an error's answer has its code's HTTP status") {
   const Response response = error_response(Error(Code::not_found, "there is no such thing"));
   CHECK(response.status == 404);

@@ -4,6 +4,7 @@ namespace navtalk::server {
 
 void WorkerRest::failed(const GpuId& gpu, Time now) {
   refusals_.erase(gpu);
+  done_.erase(gpu);
   until_[gpu] = now + k_rest;
 }
 
@@ -16,7 +17,10 @@ void WorkerRest::refused(const GpuId& gpu, const TenantId& tenant, Time now) {
   if (refusals.jobs >= k_refusals && !of_one) failed(gpu, now);
 }
 
-void WorkerRest::done(const GpuId& gpu) { refusals_.erase(gpu); }
+void WorkerRest::done(const GpuId& gpu) {
+  refusals_.erase(gpu);
+  done_.insert(gpu);
+}
 
 std::vector<GpuId> WorkerRest::at(Time now) {
   std::erase_if(until_, [now](const auto& entry) { return now >= entry.second; });

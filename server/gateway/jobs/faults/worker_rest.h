@@ -30,6 +30,8 @@ class WorkerRest {
   void refused(const GpuId& gpu, const TenantId& tenant, Time now);
   // It did a job.
   void done(const GpuId& gpu);
+  // Whether its next refusal of a job is to be believed: it has done one, and refused none since.
+  bool believed(const GpuId& gpu) const { return done_.contains(gpu) && !refusals_.contains(gpu); }
   // Those that rest at this time.
   std::vector<GpuId> at(Time now);
 
@@ -40,6 +42,7 @@ class WorkerRest {
   };
 
   std::map<GpuId, Time> until_{};
+  std::set<GpuId> done_{};  // that have done a job, and have not failed since
   std::map<GpuId, Refusals> refusals_{};
   std::map<TenantId, Time> seen_{};  // when a job of theirs began last
 };

@@ -114,6 +114,30 @@ STORE_TEST("submissions at the same time do not exceed together what a tenant ma
   CHECK(jobs.submit(keyed, k_user, jobs.now(), tenants.queue_rule()).existed);
 }
 
+STORE_TEST("a queue that is full is told in so many digits that the sum is more than the limit") {
+  const TestType place;
+  JobStore jobs = open_jobs(place);
+  TenantStore tenants = open_tenants(place);
+  tenants.set({"acme"}, {.max_queued = VideoMinutes(5min)});
+  const auto refusal = [&](Duration work) {
+    try {
+      tenants.check_queue({"acme"}, VideoMinutes(work));
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return std::string();
+  };
+  CHECK(refusal(5min) == "");
+  CHECK_THAT(refusal(6min), Catch::Contains("has 0.0 video-minutes queued, and 6.0 more would "
+                                            "exceed its limit of 5.0"));
+  CHECK_THAT(refusal(5min + 1s), Catch::Contains("0.00 video-minutes queued, and 5.02 more would "
+                                                 "exceed its limit of 5.00"));
+  CHECK_THAT(refusal(5min + 1us), Catch::Contains("5.0000000"));
+  submit_for(jobs, "acme", 1, 5min - 1s);
+  CHECK_THAT(refusal(1s + 1ms), Catch::Contains("has 4.98333 video-minutes queued, and 0.01668 "
+                                                "more would exceed its limit of 5.00000"));
+}
+
 STORE_TEST("the division releases each tenant's share, and a small one's jobs at once") {
   const TestType place;
   JobStore jobs = open_jobs(place);

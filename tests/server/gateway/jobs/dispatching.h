@@ -104,6 +104,7 @@ struct Setup {
   PreemptionRules preemption{.least_run = {}, .slice = -1s, .least_left = {}};
   std::string bucket_url{};  // of a server of S3; empty: there is no bucket
   int slots = 1, keep_free = 0;
+  int rows = 1;  // of workers, which are all this process' route
   std::size_t most_runs = 64;
   std::vector<std::string> workers{};  // URLs of others than this process' route, in its place
   std::function<void(const JobFiles&)> before = [](const JobFiles&) {};  // the gateway begins
@@ -122,8 +123,9 @@ class Dispatching {
   explicit Dispatching(Setup setup)
       : setup_(std::move(setup)), jobs(backend_, setup_.rules), server_(io_, {}, {}, routes()) {
     setup_.before(files_);
-    if (setup_.workers.empty()) setup_.workers.push_back(server_.url());
-    for (const std::string& url : setup_.workers) add_worker(url);
+    for (int i = 0; setup_.workers.empty() && i < setup_.rows; ++i)
+      add_worker(server_.url(), std::to_string(i));
+    for (const std::string& url : setup_.workers) add_worker(url, url);
     asio::co_spawn(io_, keeper_.run(), asio::detached);
     asio::co_spawn(io_, dispatcher_.run(), asio::detached);
     thread_ = std::jthread([this] { io_.run(); });
@@ -173,6 +175,10 @@ class Dispatching {
         .get()
         .of(end);
   }
+  bool has_folder_problem() {
+    const auto look = [this] { return !dispatcher_.folder_problem().empty(); };
+    return asio::post(io_, asio::use_future(look)).get();
+  }
   double progress(const Job& job) {
     return asio::post(io_, asio::use_future([this, &job] { return dispatcher_.progress(job.id); }))
         .get()
@@ -212,10 +218,10 @@ class Dispatching {
  private:
   static constexpr int k_threads = 2;
 
-  void add_worker(const std::string& url) {
+  void add_worker(const std::string& url, const std::string& device) {
     Gpu gpu = new_gpu(identity_, Source::local);
     gpu.host = "here";
-    gpu.device = url;
+    gpu.device = device;
     gpu.url = url;
     gpu.slots = setup_.slots;
     const auto added = pool_.add({.gpu = gpu}, {"test", "made"});

@@ -1,4 +1,5 @@
 // A gateway that renders jobs, at its end, and what others find when it is killed.
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_future.hpp>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
@@ -193,9 +195,8 @@ TEST_CASE("a video that was cut on the disk is not served, unless the bucket has
 }
 
 TEST_CASE("a job that the store does not take is to be sent again later") {
-  GatewayOptions options;
-  options.jobs = JobOptions{};
-  GatewayPool pool({}, options);
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder));
   const auto held = pool.locked();
   const Got got =
       pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
@@ -206,12 +207,31 @@ TEST_CASE("a job that the store does not take is to be sent again later") {
         "the pool's store cannot be reached; try again later");
 }
 
+TEST_CASE("another job under a key that was used has a code of its own") {
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder));
+  Headers keyed = k_json;
+  keyed.emplace_back("Idempotency-Key", "first");
+  const auto submit = [&](const std::string& text) {
+    return pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":")" + text + "\"}", keyed);
+  };
+  const Got first = submit("Good morning");
+  REQUIRE(first.status == 202);
+  CHECK(submit("Good morning").body.at("id") == first.body.at("id"));
+  const Got other = submit("Good night");
+  CHECK(other.status == 422);
+  CHECK(other.body.at("error").at("code") == "idempotency_conflict");
+  const std::string message = other.body.at("error").at("message");
+  CHECK_THAT(message, Catch::Contains(first.body.at("id").get<std::string>()));
+}
+
 TEST_CASE("a gateway ends while speech is being judged, and answers who waits for that") {
   const TemporaryDirectory folder;
   const std::string begun = folder / "begun";
   const std::string script = R"(echo '{"confined":true}'; : > )" + begun + "; exec sleep 60";
   GatewayOptions options;
-  options.jobs = JobOptions{.probe = {.command = {"/bin/sh", "-c", script}}};
+  options.jobs =
+      JobOptions{.folder = folder / "jobs", .probe = {.command = {"/bin/sh", "-c", script}}};
   GatewayPool pool({}, options);
   auto answer = std::async(std::launch::async, [&] {
     return pool.operate("POST", "/v1/jobs", k_submission,
@@ -247,6 +267,27 @@ TEST_CASE("a job that is recorded is answered, however long the bucket takes to 
   CHECK(answer.get().status == 202);
 }
 
+TEST_CASE("a job is accepted before a bucket that does not answer has been tried three times") {
+  std::atomic<int> tries = 0;
+  const LoopbackServer bucket([&](Connection& connection, const ReceivedRequest& request) {
+    tries += request.method == "PUT" ? 1 : 0;
+    connection.hold();
+  });
+  const auto variable = [&](const char* name) {
+    return std::string(name) == "AWS_ENDPOINT_URL_S3" ? bucket.url() : "key";
+  };
+  const TemporaryDirectory folder;
+  GatewayOptions options = with_jobs_in(folder);
+  options.jobs->bucket = std::make_shared<const JobBucket>("s3://videos/jobs", variable);
+  GatewayPool pool({}, options);
+  const Got got = pool.operate("POST", "/v1/jobs", k_submission,
+                               {{"Content-Type", "multipart/form-data; boundary=x"}});
+  CHECK(got.status == 202);
+  CHECK(tries < 3);
+  pool.stop();
+  CHECK(pool.ends());
+}
+
 TEST_CASE("speech that the gateway cannot keep is to be sent again later") {
   const TemporaryDirectory folder;
   std::filesystem::create_directory(folder / "jobs");
@@ -260,6 +301,27 @@ TEST_CASE("speech that the gateway cannot keep is to be sent again later") {
   CHECK(got.body.at("error").at("code") == "unavailable");
   CHECK(got.headers.contains("retry-after"));
   CHECK(got.text.find(folder.path().native()) == std::string::npos);
+}
+
+TEST_CASE("a gateway that cannot write its folder accepts no job, and says so, until it can") {
+  const TemporaryDirectory folder;
+  std::ofstream(folder / "jobs") << "not a folder";
+  GatewayPool pool({}, with_jobs_in(folder));
+  const auto submit = [&] {
+    return pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
+  };
+  REQUIRE(eventually([&] { return submit().status == 503; }));
+  const Got refusal = submit();
+  CHECK(refusal.body.at("error").at("code") == "unavailable");
+  CHECK(refusal.headers.contains("retry-after"));
+  CHECK(refusal.text.find(folder.path().native()) == std::string::npos);
+  const Got ready = ask("GET", pool.url() + "/readyz");
+  CHECK(ready.status == 200);  // users are served
+  const std::string degraded = ready.body.at("degraded").dump();
+  CHECK_THAT(degraded, Catch::Contains("jobs.folder") && Catch::Contains(folder / "jobs"));
+  std::filesystem::remove(folder / "jobs");
+  CHECK(eventually([&] { return submit().status == 202; }));
+  CHECK(ask("GET", pool.url() + "/readyz").body.at("degraded").empty());
 }
 
 TEST_CASE("a text that the moderation has rewritten is judged and counted as any other") {
@@ -288,9 +350,8 @@ TEST_CASE("a text that the moderation has rewritten is judged and counted as any
 }
 
 TEST_CASE("a job that waits has a place, and a running one no error of an earlier try") {
-  GatewayOptions options;
-  options.jobs = JobOptions{};
-  GatewayPool pool({}, options);  // without a worker, and so without a learnt rate
+  const TemporaryDirectory folder;
+  GatewayPool pool({}, with_jobs_in(folder));  // without a worker, and so without a learnt rate
   const Got made =
       pool.operate("POST", "/v1/jobs", R"({"avatar":"ada","text":"Good morning"})", k_json);
   REQUIRE(made.status == 202);
@@ -368,6 +429,19 @@ TEST_CASE("a gateway holds what it has yet to deliver for as long as one exchang
   // All that is left was held anew behind the exchange before.
   CHECK(lapsing == std::vector<std::size_t>(k_jobs - 1, 0));
   CHECK(count() == k_jobs);
+}
+
+TEST_CASE("a webhook tells the error that the job shows") {
+  const auto told = [](JobState state) {
+    const JobNotice notice{.job = {.state = state, .error = "the worker is gone"},
+                           .event = JobEvent::promise,
+                           .to = state};
+    return nlohmann::json::parse(message_of(notice).body).at("job").at("error");
+  };
+  CHECK(told(JobState::released) == "the worker is gone");
+  CHECK(told(JobState::dead) == "the worker is gone");
+  for (const JobState state : {JobState::running, JobState::cancelled, JobState::done})
+    CHECK(told(state).is_null());
 }
 
 TEST_CASE("a tenant's webhooks have a secret of its own, which tells no other's") {

@@ -1,6 +1,7 @@
 #include "server/gateway/jobs/job_dispatcher.h"
 
 #include "tests/server/gateway/jobs/dispatching.h"
+#include "tests/server/gateway/jobs/memory_bucket.h"
 
 using namespace navtalk;
 using namespace navtalk::server;
@@ -32,6 +33,33 @@ TEST_CASE("what a gateway lacks says nothing about a worker that calls every job
   CHECK(gateway.now(first).state == JobState::failed);
   gateway.wait(100ms);
   CHECK(gateway.claims(third) == 0);  // it rests after two
+}
+
+TEST_CASE("a job that a worker calls unfit is done by another one, if there is one") {
+  std::atomic<int> asked = 0;
+  const bool all_refuse = GENERATE(false, true);
+  const WorkerScript script = [&](WebSocket& gateway) {
+    if (asked++ > 0 && !all_refuse) return send_result(gateway);
+    return tell(gateway, R"({"type":"job.failed","code":"invalid","message":"unfit"})");
+  };
+  SECTION("there are two") {
+    Dispatching gateway(
+        {.script = script, .rules = {.most_attempts = 1, .first_delay = 1ms}, .rows = 2});
+    const Job job = gateway.add("a");
+    gateway.release();
+    const JobState end = all_refuse ? JobState::failed : JobState::done;
+    CHECK(gateway.state(job, end) == end);
+    CHECK(gateway.now(job).attempts == 1);
+    CHECK(gateway.ended(JobRun::End::doubted) >= 1);
+    CHECK(asked >= 2);
+  }
+  SECTION("it is the only one") {
+    Dispatching gateway({.script = script, .rules = {.first_delay = 1ms}});
+    const Job job = gateway.add("a");
+    gateway.release();
+    CHECK(gateway.state(job, JobState::failed) == JobState::failed);
+    CHECK(asked == 1);
+  }
 }
 
 TEST_CASE("a worker that tells of a length which no video has costs the job a try") {
@@ -69,6 +97,31 @@ TEST_CASE("a job whose speech may be in a bucket that does not answer waits, and
   CHECK(gateway.told() == 1);
   CHECK(gateway.ended(JobRun::End::bucket) >= 2);
   CHECK(gateway.ended(JobRun::End::worker) == 0);
+}
+
+TEST_CASE("a job waits for an hour for speech that its gateway has not brought to the bucket yet") {
+  MemoryBucket bucket;
+  Dispatching gateway({.rules = {.most_attempts = 1, .first_delay = 1ms, .longest_delay = 10ms},
+                       .bucket_url = bucket.url()});
+  const Job job = gateway.add("a", "elsewhere");
+  gateway.release();
+  CHECK(gateway.eventually([&] { return gateway.ended(JobRun::End::bucket) >= 2; }));
+  CHECK_THAT(gateway.now(job).error, Catch::Contains("does not have the job's speech yet"));
+  CHECK(gateway.ended(JobRun::End::no_speech) == 0);
+  gateway.run_sql("UPDATE jobs SET submitted_at = submitted_at - 3600000000");
+  CHECK(gateway.state(job, JobState::dead) == JobState::dead);
+  CHECK(gateway.ended(JobRun::End::no_speech) == 1);
+}
+
+TEST_CASE("a gateway that begins brings speech to the bucket that this has not taken") {
+  MemoryBucket bucket;
+  std::string audio;
+  Dispatching gateway(
+      {.order = none, .bucket_url = bucket.url(), .before = [&](const JobFiles& files) {
+         audio = files.keep_upload("speech");
+       }});
+  gateway.add("a", audio);
+  CHECK(gateway.eventually([&] { return bucket.has(audio); }));
 }
 
 TEST_CASE("segments in a bucket that does not answer are not rendered again meanwhile") {
@@ -492,6 +545,25 @@ TEST_CASE("what a gateway's disk does not take waits for room, and costs neither
   fs::remove_all(obstacle);
   CHECK(gateway.state(job, JobState::done) == JobState::done);
   CHECK(gateway.now(job).attempts == 1);
+}
+
+TEST_CASE("a gateway claims no job while it cannot write its folder") {
+  fs::path jobs;
+  Dispatching gateway({.rules = {.first_delay = 1ms, .longest_delay = 1ms},
+                       .times = {.first_pause = 1ms},
+                       .before = [&](const JobFiles& files) {
+                         jobs = files.upload("any").parent_path().parent_path();
+                         std::ofstream(jobs) << "in the way";
+                       }});
+  const Job job = gateway.add("a");
+  gateway.release();
+  REQUIRE(gateway.eventually([&] { return gateway.has_folder_problem(); }));
+  const int claims = gateway.claims(job);
+  gateway.wait(500ms);
+  CHECK(gateway.claims(job) <= claims + 1);  // one may have been under way
+  CHECK(gateway.now(job).state != JobState::dead);
+  fs::remove(jobs);
+  CHECK(gateway.state(job, JobState::done) == JobState::done);
 }
 
 TEST_CASE("after what its disk did not take a gateway begins nothing for a while") {

@@ -5,20 +5,25 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/use_future.hpp>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fstream>
 #include <future>
 #include <iterator>
-#include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include "core/base/id.h"
 #include "core/base/unique_fd.h"
 #include "server/gateway/jobs/faults/own_fault.h"
-#include "tests/fakes/loopback_server.h"
+#include "server/gateway/jobs/speech/speech_keeper.h"
+#include "server/http/io_loop.h"
+#include "tests/server/gateway/jobs/dispatching.h"
+#include "tests/server/gateway/jobs/memory_bucket.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -31,48 +36,39 @@ namespace {
 
 std::set<std::string> nothing() { return {}; }
 
-// Objects in memory, for the requests of a bucket.
-class MemoryBucket {
- public:
-  bool has(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    return std::ranges::any_of(objects_,
-                               [&](const auto& one) { return one.first.ends_with(name); });
+// Speech that a bucket takes, and never says so.
+struct Keeping {
+  explicit Keeping(Duration patience)
+      : keeper({.files = files,
+                .file_threads = file_threads,
+                .bucket_threads = bucket_threads,
+                .stop = ending.get_token(),
+                .patience = patience}) {}
+  ~Keeping() {
+    ending.request_stop();
+    io.stop();
   }
-  std::size_t size() {
-    const std::lock_guard lock(mutex_);
-    return objects_.size();
-  }
-  std::shared_ptr<const JobBucket> open() {
-    const auto variable = [url = server_.url()](const char* name) {
-      return std::string(name) == "AWS_ENDPOINT_URL_S3" ? url : "key";
-    };
-    return std::make_shared<const JobBucket>("s3://videos/jobs", variable);
+  Keeping(const Keeping&) = delete;
+  Keeping& operator=(const Keeping&) = delete;
+
+  std::future<std::string> keep() {
+    return asio::co_spawn(io, keeper.keep("speech"), asio::use_future);
   }
 
- private:
-  void answer(Connection& connection, const ReceivedRequest& request) {
-    const std::lock_guard lock(mutex_);
-    const auto found = objects_.find(request.path);
-    if (request.method == "PUT") objects_[request.path] = request.body;
-    if (request.method == "DELETE") objects_.erase(request.path);
-    if (request.method == "PUT" || request.method == "DELETE") {
-      connection.answer(200);
-    } else if (found == objects_.end()) {
-      connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-    } else if (request.method == "HEAD") {
-      connection.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(found->second.size()) +
-                      "\r\n\r\n");
-    } else {
-      connection.answer(200, found->second);
-    }
-  }
-
-  std::mutex mutex_;
-  std::map<std::string, std::string> objects_;
-  LoopbackServer server_{[this](Connection& connection, const ReceivedRequest& request) {
-    answer(connection, request);
+  std::atomic<int> asked = 0;
+  LoopbackServer bucket{[this](Connection& connection, const ReceivedRequest&) {
+    ++asked;
+    connection.hold();
   }};
+  TemporaryDirectory folder;
+  JobFiles files{folder.path(), bucket_at(bucket.url())};
+  std::stop_source ending;
+  IoLoop io;
+  SpeechKeeper keeper;
+  BlockingThreads file_threads{1}, bucket_threads{1};
+  // Without it the loop may end before there is anything to do.
+  asio::executor_work_guard<asio::any_io_executor> work{io.get_executor()};
+  std::jthread thread{[this] { io.run(); }};
 };
 
 }  // namespace
@@ -94,20 +90,70 @@ TEST_CASE("only folders that are a job's by their name, and old enough, are jobs
   CHECK(files.with_folders(2h).empty());
 }
 
-TEST_CASE("speech that the bucket does not take is kept here, unless the gateway ends") {
+TEST_CASE(
+    "speech that the bucket has not taken comes there later, also from a gateway that begins "
+    "again") {
   const TemporaryDirectory folder;
   const auto nobody = [](const char* name) {
     return std::string(name) == "AWS_ENDPOINT_URL_S3" ? "http://127.0.0.1:1" : "key";
   };
-  const JobFiles files(folder.path(),
-                       std::make_shared<const JobBucket>("s3://videos/jobs", nobody));
-  std::stop_source ending;
-  ending.request_stop();
-  for (int again = 0; again < 2; ++again)
-    CHECK_THROWS_WITH(files.keep_upload("speech", ending.get_token()),
-                      Catch::Contains("ends before the bucket has the speech"));
+  const auto away = std::make_shared<const JobBucket>("s3://videos/jobs", nobody);
+  std::string audio, unneeded;
+  {
+    const JobFiles files(folder.path(), away);
+    audio = files.keep_upload("speech");
+    unneeded = files.keep_upload("of no job");
+    const bool killed_before_it_was_sent = GENERATE(true, false);
+    if (!killed_before_it_was_sent) CHECK_FALSE(files.share_upload(audio));
+  }
+  MemoryBucket bucket;
+  const auto needed = [&] { return std::set<std::string>{audio}; };
+  const JobFiles again(folder.path(), bucket.open());
+  again.share_uploads(needed, {});
+  CHECK(bucket.has(audio));
+  CHECK_FALSE(bucket.has(unneeded));
+  int questions = 0;
+  again.share_uploads([&] { return ++questions, std::set<std::string>{unneeded}; }, {});
+  CHECK(bucket.has(unneeded));
+  again.share_uploads([&] { return ++questions, nothing(); }, {});
+  CHECK(questions == 1);  // nothing is left to be shared
+}
+
+TEST_CASE("speech that the bucket has taken is sent to it once") {
+  const TemporaryDirectory folder;
+  MemoryBucket bucket;
+  const JobFiles files(folder.path(), bucket.open());
   const std::string audio = files.keep_upload("speech");
-  CHECK(fs::exists(files.upload(audio)));
+  CHECK(files.share_upload(audio));
+  int questions = 0;
+  files.share_uploads([&] { return ++questions, std::set<std::string>{audio}; }, {});
+  CHECK(questions == 0);
+}
+
+TEST_CASE("speech that was removed before the bucket had it is not looked for for ever") {
+  const TemporaryDirectory folder;
+  MemoryBucket bucket;
+  const JobFiles files(folder.path(), bucket.open());
+  const std::string audio = files.keep_upload("speech");
+  fs::remove(files.upload(audio));
+  int questions = 0;
+  const auto look = [&] { files.share_uploads([&] { return ++questions, nothing(); }, {}); };
+  look();  // it may be about to be written
+  CHECK(questions == 1);
+  fs::last_write_time(folder / "unshared" / audio, fs::file_time_type::clock::now() - 2h);
+  look();
+  look();
+  CHECK(questions == 2);
+}
+
+TEST_CASE("a folder in which nothing can be written is told by its path and the reason") {
+  const TemporaryDirectory folder;
+  JobFiles(folder / "new/jobs").check_folder();
+  CHECK(fs::is_empty(folder / "new/jobs"));
+  std::ofstream(folder / "file") << "not a folder";
+  for (const fs::path& path : {folder / "file", folder / "file/jobs"})
+    CHECK_THROWS_WITH(JobFiles(path).check_folder(),
+                      Catch::Contains(path.native()) && Catch::Contains("Not a directory"));
 }
 
 TEST_CASE("damaged speech is replaced by who sends it again, and by what the bucket has") {
@@ -162,6 +208,7 @@ TEST_CASE("old speech leaves the bucket, unless another gateway takes it at that
   MemoryBucket bucket;
   const JobFiles files(here.path(), bucket.open()), others(elsewhere.path(), bucket.open());
   const std::string audio = files.keep_upload("speech");
+  REQUIRE(files.share_upload(audio));
   fs::last_write_time(files.upload(audio), fs::file_time_type::clock::now() - 2h);
   REQUIRE(bucket.has(audio));
   int reads = 0;
@@ -191,6 +238,7 @@ TEST_CASE("old speech leaves the bucket, unless another gateway takes it at that
   }
   SECTION("a job is recorded after it has left") {
     REQUIRE(others.keep_upload("speech") == audio);
+    REQUIRE(others.share_upload(audio));
     files.sweep_uploads(nothing);
     REQUIRE_FALSE(bucket.has(audio));
     others.ensure_shared(audio, {});
@@ -204,6 +252,7 @@ TEST_CASE("of much old speech few leave the bucket before it is asked again what
   const JobFiles files(folder.path(), bucket.open());
   for (int i = 0; i < 45; ++i) {
     const std::string audio = files.keep_upload("speech " + std::to_string(i));
+    REQUIRE(files.share_upload(audio));
     fs::last_write_time(files.upload(audio), fs::file_time_type::clock::now() - 2h);
   }
   std::vector<std::size_t> left;  // at each question
@@ -244,4 +293,24 @@ TEST_CASE("speech that is sent again while old speech is removed stays") {
     kept.wait();
     CHECK(fs::exists(speech));
   }
+}
+
+TEST_CASE("speech is kept although the bucket does not answer, and is still to be shared") {
+  Keeping keeping(10ms);
+  auto kept = keeping.keep();
+  REQUIRE(kept.wait_for(60s) == std::future_status::ready);  // less than three tries
+  const std::string audio = kept.get();
+  CHECK(fs::exists(keeping.files.upload(audio)));
+  CHECK(fs::exists(keeping.folder / "unshared" / audio));
+}
+
+TEST_CASE("a gateway that ends before the bucket has the speech does not keep it") {
+  Keeping keeping(24h);
+  auto kept = keeping.keep();
+  for (const auto until = Signal::Clock::now() + 60s;
+       keeping.asked == 0 && Signal::Clock::now() < until;)
+    std::this_thread::sleep_for(1ms);
+  keeping.ending.request_stop();
+  REQUIRE(kept.wait_for(60s) == std::future_status::ready);
+  CHECK_THROWS_WITH(kept.get(), Catch::Contains("ends before the bucket has the speech"));
 }

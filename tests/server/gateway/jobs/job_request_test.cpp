@@ -185,6 +185,13 @@ TEST_CASE("a job's JSON is short and flat, whatever else it holds") {
   refused(json(R"({"avatar":")" + std::string(65, 'a') + R"(","text":"a"})"), "avatar is longer");
 }
 
+TEST_CASE("a member that a job has twice is refused by its name") {
+  refused(json(R"({"avatar":"ada","text":"a","text":"b"})"), "the member 'text' twice");
+  refused(json(R"({"avatar":"ada","text":"a","output":{"fps":5,"fps":25}})"), "'fps' twice");
+  refused(form(part("job", R"({"avatar":"ada","avatar":"theo"})") + part("audio", "b") + "--xx--"),
+          "'avatar' twice");
+}
+
 TEST_CASE("a form has each part once, and an empty file is none") {
   const std::string job = part("job", R"({"avatar":"ada"})"), audio = part("audio", "b");
   Request request = form(job + audio + "--xx--");

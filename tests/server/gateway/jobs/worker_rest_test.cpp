@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "server/gateway/jobs/faults/doubted_jobs.h"
+
 using namespace navtalk;
 using namespace navtalk::server;
 using namespace std::chrono_literals;
@@ -60,4 +62,35 @@ TEST_CASE("a worker does not rest for refused jobs of one tenant while others ha
     rest.refused(k_one, k_other_tenant, now);
     CHECK(rest.at(now).empty());
   }
+}
+
+TEST_CASE("a worker is believed that a job is unfit when it has done one and refused none since") {
+  WorkerRest rest;
+  const WorkerRest::Time now{1h};
+  CHECK_FALSE(rest.believed(k_one));
+  rest.done(k_one);
+  CHECK(rest.believed(k_one));
+  CHECK_FALSE(rest.believed(k_two));
+  rest.refused(k_one, k_bad_tenant, now);
+  CHECK_FALSE(rest.believed(k_one));
+  rest.done(k_one);
+  CHECK(rest.believed(k_one));
+  rest.failed(k_one, now);  // it may be another process by now
+  CHECK_FALSE(rest.believed(k_one));
+}
+
+TEST_CASE("a job is doubted by one worker, however often it comes there, and judged by the next") {
+  const JobId job{"job"}, other{"other"};
+  DoubtedJobs doubted;
+  CHECK(doubted.may_doubt(job, k_one));
+  doubted.doubted(job, k_one);
+  CHECK_FALSE(doubted.may_doubt(job, k_two));
+  CHECK(doubted.may_doubt(other, k_two));
+  CHECK(doubted.may_doubt(job, k_one));  // no other one was free
+  doubted.doubted(job, k_one);
+  CHECK(doubted.may_doubt(job, k_one));
+  doubted.doubted(job, k_one);
+  CHECK_FALSE(doubted.may_doubt(job, k_one));
+  doubted.ended(job);
+  CHECK(doubted.may_doubt(job, k_one));
 }
