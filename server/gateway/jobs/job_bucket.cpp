@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 
 #include "core/artifacts/retry.h"
 #include "core/base/error.h"
@@ -20,7 +21,9 @@ namespace {
 
 using Outcome = Transfer::Outcome;
 
+constexpr std::string_view k_uploads = "uploads/";
 constexpr int k_bucket_tries = 3;
+constexpr int k_forbidden = 403;
 constexpr auto k_bucket_rest = std::chrono::seconds(10);
 constexpr std::uint64_t k_bucket_piece = std::uint64_t{4} << 20;  // bytes
 
@@ -35,13 +38,20 @@ std::optional<Transfer> unless_stopped(const std::function<Transfer()>& act,
   }
 }
 
+// Speech is named by its SHA-256.
+bool has_name_of(const std::string& key, const fs::path& file) {
+  return !key.starts_with(k_uploads) || sha256_file(file) == key.substr(k_uploads.size());
+}
+
 }  // namespace
 
 JobBucket::JobBucket(const std::string& address,
                      const std::function<std::string(const char*)>& variable, BucketOptions options)
     : bucket_(address, variable, options) {}
 
-std::string JobBucket::upload_key(const std::string& audio) { return "uploads/" + audio; }
+std::string JobBucket::upload_key(const std::string& audio) {
+  return std::string(k_uploads) + audio;
+}
 
 std::string JobBucket::segment_key(const JobId& job, int index) {
   return fmt::format("{}/segments/{:06}.mp4", job.text, index);
@@ -52,10 +62,12 @@ std::string JobBucket::result_key(const JobId& job, std::uint64_t epoch,
   return fmt::format("{}/{}.{}", job.text, epoch, format);
 }
 
+bool JobBucket::rests() const { return Clock::now() < rests_until_.load(); }
+
 // Tries again what may succeed later. Whoever waits for a bucket that is away has other work.
 bool JobBucket::done(const char* what, const std::stop_token& stop,
                      const std::function<Transfer()>& act) const {
-  if (Clock::now() < rests_until_.load()) return false;
+  if (rests()) return false;
   for (int tries = 1; !stop.stop_requested(); ++tries) {
     const std::optional<Transfer> transfer = unless_stopped(act, stop);
     if (!transfer) break;  // that says nothing about the bucket
@@ -73,6 +85,7 @@ bool JobBucket::done(const char* what, const std::stop_token& stop,
 
 bool JobBucket::put(const std::string& key, const fs::path& file,
                     const std::stop_token& stop) const {
+  if (rests()) return false;  // before all of the file is read
   const std::string sum = sha256_file(file);
   return done("a job's file cannot be stored in the bucket now", stop,
               [&] { return bucket_.put_file(key, file, sum, stop); });
@@ -95,6 +108,11 @@ JobBucket::Found JobBucket::fetch(const std::string& key, const fs::path& file,
   }
   to.close();
   if (!to) throw Error(Code::failed, partial.named("a job's file cannot be written"));
+  if (!has_name_of(key, partial.path())) {
+    log::warn("a job's file in the bucket has other bytes than its name says",
+              {{"error", bucket_.name() + "/" + key}});
+    return Found::missing;
+  }
   partial.commit();
   fs::rename(partial.target(), file);
   return Found::there;
@@ -105,8 +123,14 @@ JobBucket::Found JobBucket::size(const std::string& key, std::uint64_t& bytes,
   Found found = Found::unreachable;
   const bool asked = done("a job's file cannot be found in the bucket now", stop, [&] {
     Transfer transfer = bucket_.size(key, bytes, stop);
-    found = transfer.outcome == Outcome::done ? Found::there : Found::missing;
-    if (transfer.outcome == Outcome::missing) transfer.outcome = Outcome::done;
+    // None of a job's files is empty.
+    found = transfer.outcome == Outcome::done && bytes > 0 ? Found::there : Found::missing;
+    if (transfer.outcome != Outcome::missing) return transfer;
+    // The bucket may mean that its rights are not enough.
+    if (transfer.status == k_forbidden)
+      log::warn("a job's file is not in the bucket, or its keys may not read it",
+                {{"error", transfer.why}});
+    transfer.outcome = Outcome::done;
     return transfer;
   });
   return asked ? found : Found::unreachable;

@@ -40,7 +40,8 @@ class JobBucket {
   bool put(const std::string& key, const std::filesystem::path& file,
            const std::stop_token& stop = {}) const;
   enum class Found { there, missing, unreachable };
-  // Makes the file, whose folder exists, unless it is there. Error{failed} when it cannot be written.
+  // Makes the file, whose folder exists, unless it is there. An empty object, and speech with other bytes than its
+  // name says, is `missing`. Error{failed} when the file cannot be written.
   Found fetch(const std::string& key, const std::filesystem::path& file,
               const std::stop_token& stop = {}) const;
   Found size(const std::string& key, std::uint64_t& bytes, const std::stop_token& stop = {}) const;
@@ -52,6 +53,7 @@ class JobBucket {
 
  private:
   using Clock = std::chrono::steady_clock;
+  bool rests() const;
   bool done(const char* what, const std::stop_token& stop,
             const std::function<Transfer()>& act) const;
 
