@@ -85,7 +85,6 @@ struct PostgresConnection::State {
   std::map<std::string, std::string, std::less<>> prepared{};  // name by SQL
   std::string kept{};  // statements of run() that wait for the next message
   Trouble trouble = Trouble::none;
-  std::any memory{};
 
   // Prepares the statement where it is new.
   const std::string& name_of(std::string_view sql);
@@ -194,8 +193,6 @@ void PostgresConnection::run(std::string_view sql, DbValues values) {
   state_->kept += state_->execution_of(sql, values);
 }
 
-void PostgresConnection::keep(std::string_view script) { state_->kept += script; }
-
 void PostgresConnection::script(const std::string& sql) { batch(sql); }
 
 std::unique_ptr<DbRows> PostgresConnection::batch(const std::string& sql) {
@@ -203,8 +200,6 @@ std::unique_ptr<DbRows> PostgresConnection::batch(const std::string& sql) {
   return std::make_unique<PostgresRows>(
       state_->call([&](pqxx::nontransaction& transaction) { return transaction.exec(all); }));
 }
-
-std::any& PostgresConnection::memory() { return state_->memory; }
 
 PostgresConnection::Trouble PostgresConnection::trouble() const { return state_->trouble; }
 

@@ -2,8 +2,6 @@
 // begun on it is gone with it.
 #pragma once
 
-#include <any>
-
 #include "core/database/connection.h"
 
 namespace navtalk {
@@ -33,15 +31,10 @@ class PostgresConnection : public DbConnection {
   std::unique_ptr<DbRows> query(std::string_view sql, DbValues values) override;
   // Kept for the next message to the server: a round trip costs more than the statement.
   void run(std::string_view sql, DbValues values) override;
-  // The same for a script, which ends with a semicolon.
-  void keep(std::string_view script);
   void script(const std::string& sql) override;
   // A script, after what run() kept, in one message to the server and back; the last statement's
   // rows.
   std::unique_ptr<DbRows> batch(const std::string& sql);
-
-  // What the connection's user keeps of what it has read on it. Ends with the connection.
-  std::any& memory();
 
   Trouble trouble() const;
   // To poll() for what the server sends by itself.

@@ -2,11 +2,9 @@
 // transaction of the claim, so that another one takes its place without a change of the store.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "scheduler/jobs/job.h"
@@ -16,21 +14,7 @@ namespace navtalk {
 
 // A claimable job: released, and past its not_before (which the claim has set back to 0 by then); with Job::placed where
 // its claim costs the tenant's place in an order. nullopt: there is none. May be called again with another transaction.
-struct ClaimOrder {
-  std::function<std::optional<Job>(Transaction&)> first{};
-  // What it looks at first, where that is worth being asked along with the transaction's beginning. Has not_before set
-  // back first, as the claim does otherwise.
-  Opening opening{};
-
-  ClaimOrder() = default;
-  template <class F>
-  requires std::convertible_to < F, std::function < std::optional<Job>(Transaction&)
-  >> ClaimOrder(F first_job, Opening asks = {})
-      : first(std::move(first_job)),
-  opening(std::move(asks)) {}
-
-  std::optional<Job> operator()(Transaction& transaction) const { return first(transaction); }
-};
+using ClaimOrder = std::function<std::optional<Job>(Transaction&)>;
 
 // The highest priority, then the earliest submission, whichever tenant's it is.
 std::optional<Job> by_priority(Transaction& transaction);

@@ -164,12 +164,10 @@ std::vector<JobHistory> JobStore::history(const JobId& id, std::int64_t after) {
 // A crash of the machine may undo it: then no worker has the job, and the next epoch is above.
 std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& order,
                                    std::optional<TimePoint> given, const std::string& why) {
-  const auto work = [&](Transaction& t) -> std::optional<Job> {
+  return in_write(*backend_, Durability::relaxed, [&](Transaction& t) -> std::optional<Job> {
     const TimePoint now = given.value_or(t.now);
-    if (!t.opened) {
-      t.db.run("UPDATE jobs SET not_before = 0 WHERE not_before > 0 AND not_before <= $1",
-               {column::of(now)});
-    }
+    t.db.run("UPDATE jobs SET not_before = 0 WHERE not_before > 0 AND not_before <= $1",
+             {column::of(now)});
     auto job = order(t);
     if (!job) return std::nullopt;
     job->epoch = epoch_above(job->epoch, t.generation);
@@ -178,9 +176,7 @@ std::optional<Job> JobStore::claim(const std::string& worker, const ClaimOrder& 
     ++job->attempts;
     apply(t, *job, JobEvent::claim, {worker, why}, now);
     return job;
-  };
-  // An opening looks at the store's own time.
-  return in_write(*backend_, Durability::relaxed, work, given ? Opening{} : order.opening);
+  });
 }
 
 bool JobStore::renew(const JobLease& lease, TimePoint now) {

@@ -10,15 +10,47 @@
 namespace navtalk {
 namespace {
 
-#define NAVTALK_COLUMNS_BEFORE_TEXT "number, id, tenant, avatar, audio, "
-#define NAVTALK_COLUMNS_BEHIND_TEXT                                                             \
+#define NAVTALK_JOB_COLUMNS_WITH(text)                                                          \
+  "number, id, tenant, avatar, audio, " text                                                    \
   ", voice, output, options, priority, work, estimated, key, submitted_at, state, changed_at, " \
   "not_before, attempts, epoch, worker, lease_until, segments, finished, result, error, "       \
   "webhook, request, charged, placed"
-#define NAVTALK_JOB_COLUMNS NAVTALK_COLUMNS_BEFORE_TEXT "text" NAVTALK_COLUMNS_BEHIND_TEXT
+#define NAVTALK_JOB_COLUMNS NAVTALK_JOB_COLUMNS_WITH("text")
 
 VideoMinutes video_minutes(DbRows& rows, int at) {
   return VideoMinutes(column::duration(rows, at));
+}
+
+Job read_job(DbRows& rows) {
+  return {.number = rows.integer(0),
+          .id = {column::text(rows, 1)},
+          .spec = {.tenant = {column::text(rows, 2)},
+                   .avatar = column::text(rows, 3),
+                   .audio = column::text(rows, 4),
+                   .text = column::text(rows, 5),
+                   .voice = column::text(rows, 6),
+                   .output = column::text(rows, 7),
+                   .options = column::text(rows, 8),
+                   .priority = column::number<int>(rows, 9),
+                   .webhook = column::text(rows, 25)},
+          .work = video_minutes(rows, 10),
+          .estimated = rows.integer(11) != 0,
+          .key = column::text(rows, 12),
+          .request = column::text(rows, 26),
+          .submitted_at = column::time(rows, 13),
+          .state = column::number<JobState>(rows, 14),
+          .changed_at = column::time(rows, 15),
+          .not_before = column::time(rows, 16),
+          .attempts = column::number<int>(rows, 17),
+          .epoch = column::number<std::uint64_t>(rows, 18),
+          .worker = column::text(rows, 19),
+          .lease_until = column::time(rows, 20),
+          .segments = column::number<int>(rows, 21),
+          .finished = video_minutes(rows, 22),
+          .charged = video_minutes(rows, 27),
+          .placed = video_minutes(rows, 28),
+          .result = column::text(rows, 23),
+          .error = column::text(rows, 24)};
 }
 
 std::optional<Job> only_job(DbRows& rows) {
@@ -26,42 +58,6 @@ std::optional<Job> only_job(DbRows& rows) {
 }
 
 }  // namespace
-
-Job read_job(DbRows& rows, int first) {
-  return {.number = rows.integer(first),
-          .id = {column::text(rows, first + 1)},
-          .spec = {.tenant = {column::text(rows, first + 2)},
-                   .avatar = column::text(rows, first + 3),
-                   .audio = column::text(rows, first + 4),
-                   .text = column::text(rows, first + 5),
-                   .voice = column::text(rows, first + 6),
-                   .output = column::text(rows, first + 7),
-                   .options = column::text(rows, first + 8),
-                   .priority = column::number<int>(rows, first + 9),
-                   .webhook = column::text(rows, first + 25)},
-          .work = video_minutes(rows, first + 10),
-          .estimated = rows.integer(first + 11) != 0,
-          .key = column::text(rows, first + 12),
-          .request = column::text(rows, first + 26),
-          .submitted_at = column::time(rows, first + 13),
-          .state = column::number<JobState>(rows, first + 14),
-          .changed_at = column::time(rows, first + 15),
-          .not_before = column::time(rows, first + 16),
-          .attempts = column::number<int>(rows, first + 17),
-          .epoch = column::number<std::uint64_t>(rows, first + 18),
-          .worker = column::text(rows, first + 19),
-          .lease_until = column::time(rows, first + 20),
-          .segments = column::number<int>(rows, first + 21),
-          .finished = video_minutes(rows, first + 22),
-          .charged = video_minutes(rows, first + 27),
-          .placed = video_minutes(rows, first + 28),
-          .result = column::text(rows, first + 23),
-          .error = column::text(rows, first + 24)};
-}
-
-std::string job_columns(const std::string& text) {
-  return NAVTALK_COLUMNS_BEFORE_TEXT + text + NAVTALK_COLUMNS_BEHIND_TEXT;
-}
 
 void insert_event(Transaction& transaction, const Job& job, JobEvent event, const Cause& cause) {
   transaction.db.run(
@@ -90,7 +86,8 @@ std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
 
 std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values,
                              JobTexts texts) {
-  const std::string columns = texts == JobTexts::whole ? NAVTALK_JOB_COLUMNS : job_columns("''");
+  const std::string columns =
+      texts == JobTexts::whole ? NAVTALK_JOB_COLUMNS : NAVTALK_JOB_COLUMNS_WITH("''");
   const auto rows = transaction.db.query("SELECT " + columns + " FROM jobs " + rest, values);
   std::vector<Job> jobs;
   while (rows->next()) jobs.push_back(read_job(*rows));
@@ -105,7 +102,6 @@ std::optional<Job> first_job(Transaction& transaction, const std::string& rest, 
 Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, TimePoint now) {
   const JobId id{random_id()};
   const JobSpec& spec = job.spec;
-  std::optional<Job> made;
   {
     const auto rows = transaction.db.query(
         "INSERT INTO jobs (id, tenant, avatar, audio, text, voice, output, options, priority, "
@@ -114,16 +110,17 @@ Job insert_job(Transaction& transaction, const NewJob& job, const Cause& cause, 
         "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $13, 0, 0, 0, '', 0, 0, 0, '', '', "
         "$14, "
         "$15) "
-        "RETURNING " NAVTALK_JOB_COLUMNS,
+        "RETURNING number",
         {id.text, spec.tenant.text, spec.avatar, spec.audio, spec.text, spec.voice, spec.output,
          spec.options, column::of(spec.priority), column::of(job.work.audio()),
          column::of(job.estimated), job.key, column::of(now), spec.webhook, job.request});
-    while (rows->next()) made = read_job(*rows);
+    while (rows->next()) {
+    }
   }
-  NAVTALK_CHECK(made);
-  insert_event(transaction, *made, JobEvent::submit, cause);
+  const Job made = *find_job(transaction, id);
+  insert_event(transaction, made, JobEvent::submit, cause);
   transaction.notify = true;
-  return std::move(*made);
+  return made;
 }
 
 void apply(Transaction& transaction, Job& job, JobEvent event, const Cause& cause, TimePoint now) {

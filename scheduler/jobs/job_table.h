@@ -20,9 +20,6 @@ std::optional<Job> find_job(Transaction& transaction, const TenantId& tenant,
 // Those that match the rest of a SELECT, behind its FROM.
 std::vector<Job> select_jobs(Transaction& transaction, const std::string& rest, DbValues values,
                              JobTexts texts = JobTexts::whole);
-// The columns of a job's row as read_job() reads them, from column `first` on; `text` stands for that of JobSpec::text.
-std::string job_columns(const std::string& text = "text");
-Job read_job(DbRows& rows, int first = 0);
 // The first of them.
 std::optional<Job> first_job(Transaction& transaction, const std::string& rest, DbValues values);
 

@@ -9,16 +9,14 @@
 
 namespace navtalk {
 
-// `opening`: empty where there is none.
 template <class F>
-auto in_write(StoreBackend& backend, Durability durability, F&& work, const Opening& opening = {}) {
+auto in_write(StoreBackend& backend, Durability durability, F&& work) {
   using Result = std::invoke_result_t<F&, Transaction&>;
   if constexpr (std::is_void_v<Result>) {
-    backend.write_opened(durability, work, opening);
+    backend.write(durability, work);
   } else {
     Result result{};
-    backend.write_opened(
-        durability, [&](Transaction& transaction) { result = work(transaction); }, opening);
+    backend.write(durability, [&](Transaction& transaction) { result = work(transaction); });
     return result;
   }
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <any>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -27,16 +26,7 @@ struct Transaction {
   TimePoint wall{};              // the wall clock, for people
   std::uint64_t generation = 0;  // grows when commits may have been undone, see next_generation()
   bool notify = false;           // set by changes that matter to waiters
-  // What earlier transactions have read on this connection and keep for later ones, whose state is never an earlier one.
-  // A transaction that is rolled back takes it with it. nullptr: the store keeps nothing.
-  std::any* memory = nullptr;
-  std::unique_ptr<DbRows>
-      opened{};  // what the opening asked; nullptr: there was none, or it was not used
 };
-
-// What a transaction asks first, without parameters, so that a server answers it along with the transaction's beginning; as
-// it is when all others that write have ended. May run() other statements before, and is given Transaction::memory.
-using Opening = std::function<std::string(DbConnection&, std::any& memory)>;
 
 // At least the time in seconds, so that generations of a store which was lost, or of an earlier copy of
 // this one, are lower; and above the one before, whatever the clock shows.
@@ -64,10 +54,6 @@ class StoreBackend {
   // connection was lost: it must do nothing else than talk to the database and set its result.
   using Work = std::function<void(Transaction&)>;
   virtual void write(Durability durability, const Work& work) = 0;
-  // The same. Stores without a memory have no use for the opening.
-  virtual void write_opened(Durability durability, const Work& work, const Opening& /*opening*/) {
-    write(durability, work);
-  }
   // The work sees one state of the database.
   virtual void read(const Work& work) = 0;
   virtual TimePoint now() = 0;

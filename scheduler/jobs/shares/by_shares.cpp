@@ -5,7 +5,6 @@
 #include "scheduler/jobs/shares/charges.h"
 #include "scheduler/jobs/shares/claim_choice.h"
 #include "scheduler/jobs/shares/first_jobs.h"
-#include "scheduler/jobs/lane_memory.h"
 #include "scheduler/jobs/shares/share_tables.h"
 
 namespace navtalk {
@@ -37,7 +36,7 @@ std::optional<FirstJob> chosen_of(Transaction& transaction, const LaneUse& lane,
   while (read.empty() && !candidates.empty()) {
     std::vector<std::size_t> next = next_of_plans(candidates, lane.times);
     for (const std::size_t i : next) {
-      auto job = first_job_of(transaction, lane, index_of(candidates[i]));
+      auto job = first_job_of(transaction, lane.tenants[index_of(candidates[i])]);
       if (!job) continue;
       candidates[i].waits_since = job->changed_at;
       read.push_back(candidates[i]);
@@ -54,20 +53,19 @@ std::optional<FirstJob> chosen_of(Transaction& transaction, const LaneUse& lane,
 }  // namespace
 
 ClaimOrder by_shares(TenantTermsTable fixed) {
-  const auto first = [fixed = std::move(fixed)](Transaction& transaction) -> std::optional<Job> {
+  return [fixed = std::move(fixed)](Transaction& transaction) -> std::optional<Job> {
     LaneUse lane = lane_use(transaction, fixed);
     std::vector<ClaimCandidate> candidates = candidates_of(lane, transaction.now);
     compare_with_parts(lane, candidates);
-    auto chosen = chosen_of(transaction, lane, std::move(candidates));
-    if (!chosen) return std::nullopt;
-    Job& job = chosen->job;
+    auto first = chosen_of(transaction, lane, std::move(candidates));
+    if (!first) return std::nullopt;
+    Job& job = first->job;
     job.placed = work_left(job);
     write_place(transaction, {.tenant = job.spec.tenant,
-                              .terms = lane.uses[index_of(chosen->candidate)].terms,
-                              .place = place_after(chosen->candidate, job.placed, lane.times)});
+                              .terms = lane.uses[index_of(first->candidate)].terms,
+                              .place = place_after(first->candidate, job.placed, lane.times)});
     return std::move(job);
   };
-  return {first, LaneMemory::opening};
 }
 
 }  // namespace navtalk

@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "scheduler/jobs/job_table.h"
-#include "scheduler/jobs/lane_memory.h"
 #include "scheduler/store/columns.h"
 
 namespace navtalk {
 namespace {
 
-// What a row of k_lane_use tells.
+// What a row of k_lane_use tells. A try that waits for its time takes no slot now.
 enum class LaneRowKind : std::uint8_t { tenant, delayed_job, plan, headroom };
 
 // One message to a database and back: claims follow each other, and all that they do is done one at a time. Delayed jobs
@@ -27,7 +26,12 @@ constexpr const char* k_lane_use =
     "ALL "
     "SELECT 3, headroom_tenant, headroom_running, headroom_until, 0, 0, 0, 0, 0, 0 FROM job_lane";
 
-KnownTenant read_tenant_use(DbRows& rows) {
+struct TenantUse {
+  SlotUse use{};
+  FairPlace place{};
+};
+
+TenantUse read_use(DbRows& rows) {
   return {.use = {.terms = {.plan = column::number<int>(rows, 4),
                             .weight = rows.real(5),
                             .max_running = column::number<int>(rows, 6)},
@@ -41,53 +45,6 @@ FloodHeadroom read_headroom(DbRows& rows) {
   return {.tenant = {column::text(rows, 1)},
           .most_running = rows.integer(2),
           .until = column::time(rows, 3)};
-}
-
-void add(LaneUse& lane, const TenantId& tenant, const KnownTenant& one,
-         const TenantTermsTable& fixed) {
-  lane.tenants.push_back(tenant);
-  lane.uses.push_back(one.use);
-  lane.places.push_back(one.place);
-  const auto given = fixed.find(tenant);
-  if (given != fixed.end()) lane.uses.back().terms = given->second;
-}
-
-// A try that waits for its time takes no slot now.
-void take_off(LaneUse& lane, const std::vector<TenantId>& delayed) {
-  for (const TenantId& tenant : delayed) {
-    const auto found = lane.find(tenant);
-    if (found && lane.uses[*found].waiting > 0) --lane.uses[*found].waiting;
-  }
-}
-
-LaneUse remembered_use(Transaction& transaction, const TenantTermsTable& fixed) {
-  const LaneMemory& memory = LaneMemory::refreshed(transaction);
-  LaneUse lane{.headroom = memory.headroom(), .memory = &memory};
-  for (const auto& [tenant, one] : memory.tenants()) {
-    if (one.use.running > 0 || one.use.waiting > 0) add(lane, tenant, one, fixed);
-    if (!one.placed_in) continue;
-    const auto [time, is_first] = lane.times.emplace(*one.placed_in, one.place.started);
-    if (!is_first) time->second = std::max(time->second, one.place.started);
-  }
-  return lane;
-}
-
-LaneUse read_use(Transaction& transaction, const TenantTermsTable& fixed) {
-  LaneUse lane;
-  std::map<TenantId, KnownTenant> tenants;
-  std::vector<TenantId> delayed;
-  const auto rows = transaction.db.query(k_lane_use, {});
-  while (rows->next()) {
-    const auto kind = column::number<LaneRowKind>(*rows, 0);
-    if (kind == LaneRowKind::plan) lane.times[column::number<int>(*rows, 4)] = rows->real(8);
-    if (kind == LaneRowKind::delayed_job) delayed.push_back({column::text(*rows, 1)});
-    if (kind == LaneRowKind::headroom) lane.headroom = read_headroom(*rows);
-    if (kind == LaneRowKind::tenant)
-      tenants.emplace(TenantId{column::text(*rows, 1)}, read_tenant_use(*rows));
-  }
-  for (const auto& [tenant, one] : tenants) add(lane, tenant, one, fixed);
-  take_off(lane, delayed);
-  return lane;
 }
 
 }  // namespace
@@ -105,8 +62,30 @@ std::optional<std::size_t> LaneUse::find(const TenantId& tenant) const {
 }
 
 LaneUse lane_use(Transaction& transaction, const TenantTermsTable& fixed) {
-  return transaction.memory == nullptr ? read_use(transaction, fixed)
-                                       : remembered_use(transaction, fixed);
+  LaneUse lane;
+  std::map<TenantId, TenantUse> uses;
+  std::vector<TenantId> delayed;
+  const auto rows = transaction.db.query(k_lane_use, {});
+  while (rows->next()) {
+    const auto kind = column::number<LaneRowKind>(*rows, 0);
+    if (kind == LaneRowKind::plan) lane.times[column::number<int>(*rows, 4)] = rows->real(8);
+    if (kind == LaneRowKind::delayed_job) delayed.push_back({column::text(*rows, 1)});
+    if (kind == LaneRowKind::headroom) lane.headroom = read_headroom(*rows);
+    if (kind == LaneRowKind::tenant)
+      uses.emplace(TenantId{column::text(*rows, 1)}, read_use(*rows));
+  }
+  for (const TenantId& tenant : delayed) {
+    const auto found = uses.find(tenant);
+    if (found != uses.end() && found->second.use.waiting > 0) --found->second.use.waiting;
+  }
+  for (auto& [tenant, one] : uses) {
+    const auto given = fixed.find(tenant);
+    if (given != fixed.end()) one.use.terms = given->second;
+    lane.tenants.push_back(tenant);
+    lane.uses.push_back(one.use);
+    lane.places.push_back(one.place);
+  }
+  return lane;
 }
 
 std::vector<ClaimCandidate> candidates_of(const LaneUse& lane, TimePoint now) {
@@ -125,13 +104,8 @@ std::vector<ClaimCandidate> candidates_of(const LaneUse& lane, TimePoint now) {
   return all;
 }
 
-std::optional<Job> first_job_of(Transaction& transaction, const LaneUse& lane, std::size_t tenant) {
-  if (lane.memory != nullptr) {
-    const KnownTenant& known = lane.memory->tenants().at(lane.tenants[tenant]);
-    return known.first && known.text_left_out ? find_job(transaction, known.first->number)
-                                              : known.first;
-  }
-  const DbValue values[] = {lane.tenants[tenant].text};
+std::optional<Job> first_job_of(Transaction& transaction, const TenantId& tenant) {
+  const DbValue values[] = {tenant.text};
   return first_job(transaction,
                    "WHERE tenant = $1 AND state = 1 AND not_before = 0 ORDER BY priority DESC, "
                    "number LIMIT 1",

@@ -14,8 +14,6 @@
 
 namespace navtalk {
 
-class LaneMemory;
-
 // The tenants that have jobs running or released, by name; those that wait for a time do not count.
 struct LaneUse {
   std::vector<TenantId> tenants{};
@@ -23,8 +21,6 @@ struct LaneUse {
   std::vector<FairPlace> places{};  // in their order
   VirtualTimes times{};             // of all plans that have had a job
   FloodHeadroom headroom{};         // as the last turn said
-  const LaneMemory* memory =
-      nullptr;  // that of the transaction, which knows first jobs; nullptr: there is none
 
   // Jobs of all tenants.
   std::int64_t running() const;
@@ -32,14 +28,14 @@ struct LaneUse {
   std::optional<std::size_t> find(const TenantId& tenant) const;
 };
 
-// In one query, however many tenants there are; where the store keeps a memory, of those alone that have changed since. `fixed` as TenantStore's.
+// In one query, however many tenants there are. `fixed` as TenantStore's.
 LaneUse lane_use(Transaction& transaction, const TenantTermsTable& fixed);
 
 // Of tenants that may have another job running now, without when their jobs were released. `order` is the tenant's index.
 std::vector<ClaimCandidate> candidates_of(const LaneUse& lane, TimePoint now);
 
-// The first claimable job of the tenant with this index.
-std::optional<Job> first_job_of(Transaction& transaction, const LaneUse& lane, std::size_t tenant);
+// The tenant's first claimable job.
+std::optional<Job> first_job_of(Transaction& transaction, const TenantId& tenant);
 
 // Of each tenant that has a claimable one, when its first was released.
 std::map<TenantId, TimePoint> first_releases(Transaction& transaction);

@@ -61,39 +61,14 @@ struct Begun {
   TimePoint now;
   std::string transaction_id;
   std::uint64_t generation = 0;
-  std::unique_ptr<DbRows> opened{};
-};
-
-// As pool_begin, with an opening's columns beside.
-constexpr int k_begin_columns = 4;
-constexpr const char* k_begun_beside =
-    "SELECT b.*, o.* FROM (SELECT " NAVTALK_MICROSECONDS
-    " AS now, pg_current_xact_id() AS id, (SELECT number FROM generation) AS generation, (SELECT "
-    "COUNT(*) FROM uncrashed) AS uncrashed) b LEFT JOIN ({}) o ON TRUE";
-
-// Rows behind the columns that tell of the beginning. The first has been read already, for these.
-class OpenedRows : public DbRows {
- public:
-  explicit OpenedRows(std::unique_ptr<DbRows> rows) : rows_(std::move(rows)) {}
-
-  bool next() override { return std::exchange(first_, false) || rows_->next(); }
-  bool null(int column) override { return rows_->null(k_begin_columns + column); }
-  std::int64_t integer(int column) override { return rows_->integer(k_begin_columns + column); }
-  double real(int column) override { return rows_->real(k_begin_columns + column); }
-  std::string_view text(int column) override { return rows_->text(k_begin_columns + column); }
-
- private:
-  std::unique_ptr<DbRows> rows_;
-  bool first_ = true;
 };
 
 // All that a writer needs to begin, in one round trip.
-Begun begin(PostgresConnection& db, Durability durability, const Opening& opening) {
-  db.keep("BEGIN;");
-  if (durability == Durability::durable) db.keep("SET LOCAL synchronous_commit TO on;");
-  db.keep("EXECUTE pool_lock;");
-  auto rows = opening ? db.query(fmt::format(k_begun_beside, opening(db, db.memory())), {})
-                      : db.batch("EXECUTE pool_begin");
+Begun begin(PostgresConnection& db, Durability durability) {
+  const auto rows = db.batch(
+      durability == Durability::durable
+          ? "BEGIN; SET LOCAL synchronous_commit TO on; EXECUTE pool_lock; EXECUTE pool_begin"
+          : "BEGIN; EXECUTE pool_lock; EXECUTE pool_begin");
   if (!rows->next()) throw Error(Code::failed, "PostgreSQL did not begin a transaction");
   Begun begun{.now = column::time(*rows, 0),
               .transaction_id = column::text(*rows, 1),
@@ -105,7 +80,6 @@ Begun begin(PostgresConnection& db, Durability durability, const Opening& openin
                     "INSERT INTO uncrashed VALUES (1)",
                     begun.generation));
   }
-  if (opening) begun.opened = std::make_unique<OpenedRows>(std::move(rows));
   return begun;
 }
 
@@ -186,21 +160,11 @@ auto PostgresBackend::with_connection(F&& attempt) {
 }
 
 void PostgresBackend::write(Durability durability, const Work& work) {
-  write_opened(durability, work, {});
-}
-
-void PostgresBackend::write_opened(Durability durability, const Work& work,
-                                   const Opening& opening) {
   // The work is repeated after a lost connection, but never when it may have been committed.
   std::optional<Error> unknown;
   with_connection([&](PostgresConnection& db) {
-    Begun begun = begin(db, durability, opening);
-    Transaction transaction{.db = db,
-                            .now = begun.now,
-                            .wall = begun.now,
-                            .generation = begun.generation,
-                            .memory = &db.memory(),
-                            .opened = std::move(begun.opened)};
+    const Begun begun = begin(db, durability);
+    Transaction transaction{db, begun.now, begun.now, begun.generation};
     work(transaction);
     try {
       db.script(transaction.notify ? fmt::format("NOTIFY {}; COMMIT", channel_) : "COMMIT");
@@ -235,7 +199,7 @@ void PostgresBackend::read(const Work& work) {
         db.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT " NAVTALK_MICROSECONDS);
     rows->next();
     const TimePoint now = column::time(*rows, 0);
-    Transaction transaction{.db = db, .now = now, .wall = now, .memory = &db.memory()};
+    Transaction transaction{db, now, now};
     work(transaction);
     db.script("COMMIT");
     return true;

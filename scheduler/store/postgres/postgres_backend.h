@@ -24,7 +24,6 @@ class PostgresBackend : public StoreBackend {
   explicit PostgresBackend(std::string url);
 
   void write(Durability durability, const Work& work) override;
-  void write_opened(Durability durability, const Work& work, const Opening& opening) override;
   void read(const Work& work) override;
   TimePoint now() override;
   std::uint64_t wait_for_change(std::uint64_t seen, Duration at_most,

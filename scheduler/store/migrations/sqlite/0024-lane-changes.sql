@@ -1,1 +1,0 @@
--- Nothing to do: SQLite reads all tenants at each claim, which takes less time than a message to a server does.
