@@ -85,7 +85,7 @@ void speak(const std::string& text, const std::string& voice, const std::filesys
 std::vector<Cue> subtitles_of(const std::string& text, const std::string& voice, double duration_s,
                               const std::stop_token& stop) {
   constexpr std::size_t k_part = 76;  // two lines, and words that do not fit
-  const std::vector<std::string> sentences = sentences_of(without_tags(text));
+  const std::vector<std::string> sentences = sentences_of(without_ssml(text));
   const std::vector<double> lengths_s = lengths_of(sentences, voice, duration_s, stop);
   std::vector<Cue> cues;
   double at_s = 0;

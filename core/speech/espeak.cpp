@@ -42,7 +42,7 @@ RunResult speak_into(const UniqueFd& sound, const std::string& text, const std::
   // -b 1: the text is UTF-8, whatever the locale.
   std::vector<std::string> arguments = {"-b", "1", "-v", voice, "--stdin", "-w", "/proc/self/fd/3"};
   if (markup == Markup::ssml) arguments.emplace_back("-m");
-  const std::string spoken = markup == Markup::ssml ? without_sounds(text) : without_tags(text);
+  const std::string spoken = markup == Markup::ssml ? without_sounds(text) : without_ssml(text);
   RunResult result = run_espeak(std::move(arguments), without_commands(spoken), &sound, stop);
   if (lacks_voice(result)) throw Error(Code::not_found, no_such_voice(voice));
   return result;

@@ -102,6 +102,69 @@ std::string with_tags_as(std::string_view text, auto begins, auto instead_of) {
   return plain;
 }
 
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == ':' || c == '.';
+}
+
+std::string_view take_name(std::string_view& rest) {
+  const auto* const end = std::ranges::find_if_not(rest, is_name_character);
+  const std::string_view name = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+  rest.remove_prefix(name.size());
+  return name;
+}
+
+bool take_space(std::string_view& rest) {
+  const std::size_t before = rest.size();
+  while (!rest.empty() && is_space(rest.front())) rest.remove_prefix(1);
+  return rest.size() < before;
+}
+
+// name="value" or name='value'
+bool take_attribute(std::string_view& rest) {
+  if (take_name(rest).empty()) return false;
+  take_space(rest);
+  if (!rest.starts_with('=')) return false;
+  rest.remove_prefix(1);
+  take_space(rest);
+  if (rest.empty() || (rest.front() != '"' && rest.front() != '\'')) return false;
+  const std::size_t end = rest.find(rest.front(), 1);
+  if (end == std::string_view::npos) return false;
+  rest.remove_prefix(end + 1);
+  return true;
+}
+
+// Whether that is a tag, well formed, of an element of SSML 1.1, or <?...?>.
+bool is_ssml(std::string_view tag) {
+  constexpr std::string_view k_elements[] = {"audio",   "break",   "desc",  "emphasis", "lexicon",
+                                             "lookup",  "mark",    "meta",  "metadata", "p",
+                                             "phoneme", "prosody", "s",     "say-as",   "speak",
+                                             "sub",     "token",   "voice", "w"};
+  if (tag.starts_with("<?")) return true;
+  const bool ends = tag.starts_with("</");
+  std::string_view rest = tag.substr(ends ? 2 : 1, tag.size() - (ends ? 3 : 2));
+  if (std::ranges::find(k_elements, take_name(rest)) == std::end(k_elements)) return false;
+  bool spaced = take_space(rest);
+  while (!ends && spaced && !rest.empty() && rest != "/") {
+    if (!take_attribute(rest)) return false;
+    spaced = take_space(rest);
+  }
+  return rest.empty() || (!ends && rest == "/");
+}
+
+// Of the tag of SSML, or the comment, that `rest` begins with; 0: it begins with neither. Within a tag there is no '<'.
+std::size_t ssml_size(std::string_view rest, TagEnds& ends) {
+  if (rest.starts_with("<!--")) {
+    const std::size_t end = ends.of(rest);
+    return end == std::string_view::npos ? 0 : end;
+  }
+  const std::size_t end = rest.find_first_of("<>", 1);
+  if (end == std::string_view::npos || rest[end] == '<') return 0;
+  return is_ssml(rest.substr(0, end + 1)) ? end + 1 : 0;
+}
+
 // Of a reference, between '&' and ';'.
 bool is_name(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
@@ -130,6 +193,17 @@ std::string referenced(std::string_view name) {
 // A space by default: words on both sides stay two words.
 std::string without_tags(std::string_view text, std::string_view instead) {
   return with_tags_as(text, begins_tag, [instead](std::string_view) { return instead; });
+}
+
+std::string without_ssml(std::string_view text) {
+  std::string plain;
+  TagEnds ends;
+  while (!text.empty()) {
+    const std::size_t size = begins_tag(text) ? ssml_size(text, ends) : 0;
+    plain += size > 0 ? ' ' : text.front();
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return plain;
 }
 
 std::string without_tags_in_words(std::string_view text) {

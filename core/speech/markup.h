@@ -7,13 +7,16 @@
 namespace navtalk {
 
 enum class Markup {
-  none,  // the text is plain: tags in it are left out, not read aloud
+  none,  // the text is plain: tags of SSML in it are left out (without_ssml), everything else is spoken
   ssml,  // espeak-ng obeys the tags that it knows
 };
 
 // The text with that instead of what looks like a tag: "<break time='1s'/>", "</speak>", "<!-- -->", "<?xml ?>".
 // A '<' that no letter, '/', '!' or '?' follows stays, as in "1 < 2".
 std::string without_tags(std::string_view text, std::string_view instead = " ");
+// The text with a space instead of each tag of SSML 1.1, comment and <?...?>, of which nothing would be read aloud that its author
+// meant. What only looks like a tag stays, as in "a <b and c> d" and "List<T>".
+std::string without_ssml(std::string_view text);
 // With nothing instead of the tags that espeak-ng takes as inside of a word, such as "<b>", and a space instead of all others.
 std::string without_tags_in_words(std::string_view text);
 // With the tags, and without what stands between those of "metadata", "script" and "style", of which espeak-ng speaks nothing.

@@ -141,8 +141,8 @@ TEST_CASE("a text in letters that the voice does not speak is warned of, with a 
   CHECK(contains(ran.err, "--voice ru does"));
   const Ran right = shell(k_say_red + "--text 'Привет, мир' --voice ru -o b.mp4", top.path());
   CHECK_FALSE(contains(right.err, "writing"));
-  CHECK(contains(shell(k_say_red + "--text '<b>One</b>' -o c.mp4", top.path()).err,
-                 "the text has tags, which are left out"));
+  CHECK(contains(shell(k_say_red + "--text '<p>One</p>' -o c.mp4", top.path()).err,
+                 "the text has tags of SSML, which are left out"));
 }
 
 TEST_CASE("subtitles stand beside the video, in its folder or in its pictures") {

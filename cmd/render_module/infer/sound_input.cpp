@@ -27,9 +27,9 @@ std::int64_t samples_in(double seconds, int rate_hz) {
 
 // What would be spoken otherwise than one thinks.
 void warn_of_text(const std::string& text, const InferOptions& options) {
-  const std::string plain = without_tags(text);
+  const std::string plain = without_ssml(text);
   if (!options.ssml && plain != text)
-    log::warn("the text has tags, which are left out: --ssml has them obeyed");
+    log::warn("the text has tags of SSML, which are left out: --ssml has them obeyed");
   const std::optional<Writing> writing = writing_of(plain);
   if (!writing || is_written_in(language_of_voice(options.voice), *writing)) return;
   log::warn(

@@ -26,7 +26,7 @@ TEST_CASE("a sentence is spoken, and the shell sees none of it") {
   CHECK(audio.duration_s() > 0.4);
 }
 
-TEST_CASE("tags are never read aloud, and SSML is obeyed where it is asked for") {
+TEST_CASE("tags of SSML are never read aloud, and obeyed where that is asked for") {
   const ScratchFolder folder;
   const auto seconds = [&](const std::string& text, Markup markup) {
     speak(text, "en-us", folder / "a.wav", {}, markup);
@@ -35,6 +35,9 @@ TEST_CASE("tags are never read aloud, and SSML is obeyed where it is asked for")
   const std::string tagged = "Hello <break time=\"3s\"/> you.";
   CHECK(seconds(tagged, Markup::none) == Approx(seconds("Hello you.", Markup::none)).margin(0.1));
   CHECK(seconds(tagged, Markup::ssml) > 3);
+  const std::string words = "seven or more of them";
+  CHECK(seconds("Hello <" + words + "> you.", Markup::none) >
+        seconds("Hello you.", Markup::none) + 0.5);
 }
 
 TEST_CASE("a sound file that SSML names is not opened") {

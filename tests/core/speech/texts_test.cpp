@@ -54,12 +54,26 @@ TEST_CASE("tags are left out of a text, comparisons stay") {
   CHECK(without_tags("<!-- <b>a") == "<!--  a");
 }
 
+TEST_CASE("tags of SSML are left out of a plain text, and what only looks like one stays") {
+  CHECK(without_ssml("<speak>Hi<break time='1s' strength = \"weak\"/>there</speak >") ==
+        " Hi there ");
+  CHECK(without_ssml("<p>One</p><s>Two</s><!-- <p> -->Three<?xml version='1.0'?>") ==
+        " One  Two  Three ");
+  const std::string text =
+      GENERATE(as<std::string>{}, "a <b and c> d", "<p and q>", "List<T>", "<b>bold</b>",
+               "see <https://x.org>", "1 < 2 > 0", "<break", "<break time=1s/>", "<s <",
+               "</p x='1'>", "<>", "<p/ >", "<!-- never ends", "<speaker/>");
+  CHECK(without_ssml(text) == text);
+  CHECK(without_ssml("if a <b then <break/>stop") == "if a <b then  stop");
+}
+
 // With a search for each of them, this test would take hours.
 TEST_CASE("a text of tags that never end takes one pass") {
   for (const std::string tag : {"<!--", "<b ", "<b <!--"}) {
     std::string text;
     while (text.size() < 10'000'000) text += tag;
     CHECK((without_tags(text) == text));
+    CHECK((without_ssml(text) == text));
   }
 }
 
