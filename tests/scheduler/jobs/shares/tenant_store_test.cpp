@@ -282,7 +282,7 @@ STORE_TEST("the next job of a tenant with a largest number can be claimed as soo
   JobStore jobs = open_jobs(place);
   TenantStore tenants = open_tenants(place);
   tenants.set({"big"}, {.max_running = 1});
-  submit_for(jobs, "big", 10, 1s);
+  submit_for(jobs, "big", 10, 100ms);
   divided(tenants, jobs.now(), 2, 1);
   for (int i = 0; i < 3; ++i) {
     CHECK(tenants.has_claimable(jobs.now()));
