@@ -80,8 +80,9 @@ export class Stage {
 
   queue({ position, eta_s, code, message }) {
     const away = code === "store_unavailable";
-    const title = away ? "Waiting for the server" : position === null ? "You are in the queue" : position === 1 ? "You are next" : "Your place in the queue";
-    const detail = away ? message || "Your place is kept." : etaText(eta_s);
+    const withdrawn = code === "withdrawn";
+    const title = away ? "Waiting for the server" : withdrawn ? "Out of service for now" : position === null ? "You are in the queue" : position === 1 ? "You are next" : "Your place in the queue";
+    const detail = away || withdrawn ? message || "Your place is kept." : etaText(eta_s);
     const [number, heading, eta, waited] = this.#covering("queue", () => [make("div", { className: "place" }), make("h2"), make("p", { id: "eta" }),
       make("p", { id: "waited" }), make("div", { className: "progress" }, make("i")), this.#leaveButton("Leave the queue")]);
     const count = () => (waited.textContent = waitedText(this.begun));
@@ -99,7 +100,7 @@ export class Stage {
   /** In a conversation: what queue.update says while another computer is awaited. */
   workerLost({ position, eta_s, code, message }) {
     const title = "The connection to the avatar's computer was lost";
-    const away = code === "store_unavailable" ? message || "The server cannot assign one right now." : "";
+    const away = code === "store_unavailable" || code === "withdrawn" ? message || "The server cannot assign one right now." : "";
     const before = position > 1 ? `You are number ${position} in the queue for it.` : "";
     const [, wait] = this.#covering("lost", () => [make("h2", {}, title), make("p", { id: "eta" }),
       make("div", { className: "progress" }, make("i")), this.#leaveButton("End the session")]);

@@ -57,12 +57,11 @@ void BatchLane::turn() {
                                              .left = left},
                                             now);
   if (demand != before) write_offline_demand(uses_.pool, demand);
-  const LaneSupply supply = supply_of(
-      gpus, learnt, options_.grows_at,
-      {.own = demand.slots,
-       .max_gpus = options_.max_gpus,
-       .keep_free = options_.keep_free,
-       .failed_hold = options_.failed_hold});
+  const LaneSupply supply = supply_of(gpus, learnt, options_.grows_at,
+                                      {.own = demand.slots,
+                                       .max_gpus = options_.max_gpus,
+                                       .keep_free = options_.keep_free,
+                                       .failed_hold = options_.failed_hold});
   const bool times = now - supply_said_at_ >= k_times_again || now < supply_said_at_;
   if (write_lane_supply(uses_.pool, supply, times)) supply_said_at_ = now;
   if (demand.slots > 0 && work.jobs > 0) uses_.supply.ensure_for_jobs();

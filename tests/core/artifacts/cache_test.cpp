@@ -91,8 +91,7 @@ TEST_CASE("a folder's content that has another SHA-256 is pushed again, a bucket
   CHECK(pushed(false) == 0);
   CHECK(pushed(true) == 1000);
   damage(blob);
-  expect_error(Code::failed, {"SHA-256"},
-               [&] { fetch_model(options_for({store}, folder)); });
+  expect_error(Code::failed, {"SHA-256"}, [&] { fetch_model(options_for({store}, folder)); });
   CHECK(pushed(false) == 1000);
   CHECK(content(blob) == content(folder / "m/w.bin"));
   CHECK(fetch_model(options_for({store}, folder)).downloaded_bytes == 1000);
