@@ -74,11 +74,7 @@ std::string block_title(const TenantConfig&) { return "tenant"; }
 std::string block_title(const ScheduleConfig&) { return "pool.schedule"; }
 std::string block_title(const MaintenanceConfig&) { return "pool.maintenance"; }
 
-// As check_tenant_name() of scheduler/pool has it for what stands in the store.
-std::optional<std::string> block_fault(const TenantConfig& tenant) {
-  if (tenant.name != "local") return std::nullopt;
-  return "the name is reserved for jobs that come without a key: choose another";
-}
+std::optional<std::string> block_fault(const TenantConfig&) { return std::nullopt; }
 
 std::optional<std::string> block_fault(const ScheduleConfig& schedule) {
   const bool changes = schedule.min_running_gpu >= 0 || schedule.free_running_gpu >= 0 ||

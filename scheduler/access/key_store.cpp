@@ -27,7 +27,7 @@ std::optional<ApiKey> find_key(Transaction& t, const std::string& id) {
 }  // namespace
 
 MadeKey KeyStore::create(const NewKey& wanted) {
-  check_tenant_name(wanted.tenant);
+  check_tenant_of_key(wanted.tenant);
   MadeKey made{.text = make_key_text()};
   made.key = {.id = key_id(made.text).value(),
               .hash = hash_of(made.text),

@@ -35,7 +35,7 @@ class KeyStore {
  public:
   explicit KeyStore(std::shared_ptr<StoreBackend> backend) : backend_(std::move(backend)) {}
 
-  // Error{invalid} as check_tenant_name().
+  // Error{invalid} as check_tenant_of_key().
   MadeKey create(const NewKey& wanted);
   KeyList list();
   // The row afterwards; revoking again changes nothing. nullopt: there is no such key.

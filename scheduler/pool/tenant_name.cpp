@@ -22,6 +22,10 @@ void check_tenant_name(const TenantId& tenant) {
     throw Error(Code::invalid, "'" + printable_start(tenant.text, k_longest_tenant) +
                                    "' is not a valid tenant name: " + k_tenant_name_rule);
   }
+}
+
+void check_tenant_of_key(const TenantId& tenant) {
+  check_tenant_name(tenant);
   if (tenant.text == k_keyless_tenant) {
     throw Error(Code::invalid,
                 "the tenant name '" + tenant.text +

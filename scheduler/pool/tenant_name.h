@@ -16,7 +16,9 @@ inline constexpr const char* k_tenant_name_rule = "write 1 to 64 letters, digits
 inline constexpr std::string_view k_keyless_tenant = "local";
 
 bool valid_tenant_name(const TenantId& tenant);
-// Of a tenant with keys and terms of its own. Error{invalid} for a name that is not valid, and for k_keyless_tenant.
+// Error{invalid} for a name that is not valid.
 void check_tenant_name(const TenantId& tenant);
+// Of a tenant that is to have a key. Error{invalid} also for k_keyless_tenant.
+void check_tenant_of_key(const TenantId& tenant);
 
 }  // namespace navtalk

@@ -96,13 +96,6 @@ TEST_CASE("a fault of a maintenance window names the entry") {
         "n.toml:5:19: pool.maintenance.drain_ahead_min must be between 0.0 and 1440.0");
 }
 
-TEST_CASE("the tenant of jobs that come without a key has no block") {
-  CHECK(fault_of("[[tenant]]\nname = 'acme'").empty());
-  CHECK(fault_of("[[tenant]]\nname = 'acme'\n[[tenant]]\nname = 'local'\nplan = 1") ==
-        "n.toml:3:1: [[tenant]] 'local': the name is reserved for jobs that come without a key: "
-        "choose another");
-}
-
 TEST_CASE("blocks are shown with the keys that are set") {
   Config config;
   config.tenants = {{.name = "acme"}};

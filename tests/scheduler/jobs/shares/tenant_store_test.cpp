@@ -66,7 +66,6 @@ STORE_TEST("a tenant's terms are kept, those of the file stand above them") {
   CHECK(others.terms_of({"theirs"}).plan == 7);
   expect_error(Code::invalid, {"theirs", "[[tenant]]"}, [&] { others.set({"theirs"}, terms); });
   expect_error(Code::invalid, {"not a valid tenant name"}, [&] { tenants.set({"a b"}, terms); });
-  expect_error(Code::invalid, {"'local' is reserved"}, [&] { tenants.set({"local"}, terms); });
   expect_error(Code::invalid, {"weight 0"}, [&] { tenants.set({"acme"}, {.weight = 0}); });
   expect_error(Code::invalid, {"plan -1"}, [&] { tenants.set({"acme"}, {.plan = -1}); });
   CHECK(tenants.terms_of({"acme"}) == terms);
