@@ -310,7 +310,7 @@ function key(event) {
   const field = event.target.closest?.("textarea, input, select, button, a, dialog");
   if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
   if (event.key === "Escape") return interrupt();
-  if (field && event.target.closest("textarea, select, input:not([type=radio])")) return;
+  if (field && event.target.closest("textarea, select, input:not([type=radio], [type=range])")) return;
   const actions = { s: () => session && statistics.toggle(), m: () => loudness.mute(), f: toggleFullScreen, "/": () => byId("text").focus(), "?": () => byId("keys").showModal() };
   if (isSpace(event) && !field && session) {
     event.preventDefault();

@@ -32,6 +32,7 @@ struct ScalingLimits {
   int min_free = 1;                 // free slots, starting ones included: never fewer
   std::optional<int> max_free = 2;  // free slots: no more, after the hold. adaptive: never more,
                                     // and only where it is set
+  int keep_free = 0;                // free slots that no job gets
   double wait_probability = 0.01;   // adaptive: the share of users who may wait at all
 
   Duration tick = std::chrono::seconds(5);

@@ -201,6 +201,11 @@ Target target_for(const Snapshot& snapshot, const ScalingLimits& limits, const C
     target.idle_hold = true;
     target.most = std::max(ceiling, allowed);
   }
+  // Slots for offline work are of no use to it before those that it never gets are there.
+  if (snapshot.offline > 0) {
+    target.least = std::max(target.least, busy + limits.keep_free);
+    if (target.most != k_no_limit) target.most = std::max(target.most, target.least);
+  }
   // What users leave of the slots is lent to offline work in any case; this is what it wants besides.
   target.least += snapshot.offline;
   if (target.most != k_no_limit) target.most += snapshot.offline;

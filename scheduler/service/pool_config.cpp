@@ -68,6 +68,7 @@ ScalingLimits scaling_limits(const ConfigReading& reading) {
       .shadow = parse_scaling_policy(pool.shadow),
       .min_free = pool.min_running_gpu,
       .max_free = pool.free_running_gpu,
+      .keep_free = config.jobs.keep_free,
       .wait_probability = pool.wait_probability,
       .tick = seconds(pool.tick_s),
       .hold_down = seconds(pool.hold_down_s),

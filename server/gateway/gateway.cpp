@@ -77,7 +77,9 @@ HttpLimits front_limits(const GatewayOptions& options) {
        .per_address = options.connections_per_address,
        .unbounded_addresses = options.session.trusted_proxies},
       files,
-      {.others = k_others + probes + fetches + admin_connections(options), .per_connection = 2});
+      {.others = k_others + probes + fetches + WorkerMetrics::k_kept_connections +
+                 admin_connections(options),
+       .per_connection = 2});
 }
 
 HttpLimits admin_limits() {
@@ -100,7 +102,8 @@ SessionOptions within(const HttpLimits& limits, SessionOptions options) {
 struct JobThreads {
   explicit JobThreads(const SpeechFetchOptions& options) : fetches(options) {}
 
-  BlockingThreads runs{2}, api{2}, renewals{1}, runs_bucket{4}, api_bucket{4}, webhooks{8};
+  BlockingThreads runs{2}, api{2}, renewals{1}, folder_looks{1}, runs_bucket{4}, api_bucket{4},
+      webhooks{8};
   BlockingThreads moderation{4}, probes{JobAdmission::k_probe_threads};
   SpeechFetches fetches;
 };
@@ -140,7 +143,8 @@ struct JobParts {
                                        .file_threads = threads.runs,
                                        .bucket_threads = threads.runs_bucket,
                                        .tokens = tokens},
-                              .renewals = threads.renewals}),
+                              .renewals = threads.renewals,
+                              .folder_looks = threads.folder_looks}),
         notices(options.jobs->backend),
         webhooks(options.jobs->webhook
                      ? std::make_unique<JobWebhooks>(executor, notices, *options.jobs->webhook,
@@ -225,7 +229,8 @@ struct Gateway::Parts {
                [this](const DrainWatch::Ends& ends) { sessions.note_drains(ends); }),
         status(store, store_threads, worker_threads, sessions, access, options.version,
                options.problems, options.budgets),
-        worker_metrics(store, store_threads, options.session.worker_tokens),
+        worker_metrics(store, store_threads, options.session.worker_tokens,
+                       allocator.options().host),
         operators(store, store_threads,
                   {.identity = options.identity,
                    .allow_http_workers = options.allow_http_workers,

@@ -130,15 +130,18 @@ void add_worker_page(MetricsPage& page, const std::string& gpu, std::string_view
   }
 }
 
-WorkerMetrics::WorkerMetrics(PoolStore& store, BlockingThreads& threads, WorkerTokens tokens)
-    : store_(store), threads_(threads), tokens_(std::move(tokens)) {}
+WorkerMetrics::WorkerMetrics(PoolStore& store, BlockingThreads& threads, WorkerTokens tokens,
+                             std::string host)
+    : store_(store), threads_(threads), tokens_(std::move(tokens)), host_(std::move(host)) {}
 
 asio::awaitable<void> WorkerMetrics::add_to(MetricsPage& page) {
   const auto executor = co_await asio::this_coro::executor;
   const PoolView view = co_await threads_.run([this] { return store_.view(); });
   const auto answers = std::make_shared<Answers>(executor);
   for (const Gpu& gpu : view.gpus) {
-    if (!gpu.serving() || gpu.url.empty()) continue;
+    if (!gpu.serving() || silent(gpu) || gpu.url.empty()) continue;
+    // Its loopback address leads elsewhere here, and so would its token.
+    if (gpu.source == Source::local && gpu.host != host_) continue;
     // On the client's thread.
     auto done = [executor, gpu = gpu.id.text,
                  waiting = std::weak_ptr(answers)](HttpResult result) mutable {

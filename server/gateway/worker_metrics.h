@@ -1,6 +1,6 @@
 // What the pool's workers tell of their live sessions (stages, late pictures, tiers, drift), for the gateway's /metrics: whoever
-// scrapes it needs no worker's port and token. Each scrape asks all serving workers at once; one that does not answer within
-// two seconds is missing from that page. Of the I/O thread.
+// scrapes it needs no worker's port and token. Each scrape asks all serving workers at once, but for local ones of other hosts and for
+// silent ones; one that does not answer within two seconds is missing from that page. Of the I/O thread.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -17,8 +17,10 @@ namespace navtalk::server {
 
 class WorkerMetrics {
  public:
-  // `threads`: for calls of the store.
-  WorkerMetrics(PoolStore& store, BlockingThreads& threads, WorkerTokens tokens);
+  static constexpr std::size_t k_kept_connections = 128;
+
+  // `threads`: for calls of the store. `host`: the gateway's.
+  WorkerMetrics(PoolStore& store, BlockingThreads& threads, WorkerTokens tokens, std::string host);
   WorkerMetrics(const WorkerMetrics&) = delete;
   WorkerMetrics& operator=(const WorkerMetrics&) = delete;
 
@@ -28,7 +30,8 @@ class WorkerMetrics {
   PoolStore& store_;
   BlockingThreads& threads_;
   const WorkerTokens tokens_;
-  AsyncHttpClient client_;
+  const std::string host_;
+  AsyncHttpClient client_{{.at_once = 64, .kept_connections = k_kept_connections}};
 };
 
 // The known ones of a worker's page, with the label `gpu`. Lines that are not known, or not as a worker writes them, are left out.

@@ -162,7 +162,7 @@ class Inputs(unittest.TestCase):
             self.assertTrue(self.text_accepted({"text": "Hello.", "voice": voice})["estimated"])
 
     def test_a_text_that_holds_nothing_to_speak_is_refused(self):
-        for text in ("...", "-", "\u2014", "<b></b>", " \u200b ", "?"):
+        for text in ("...", "-", "\u2014", "<break/>", " \u200b ", "?"):
             with self.subTest(text):
                 self.assertIn("nothing that can be spoken", self.text_refused({"text": text}, "silence"))
         self.text_refused({"text": "<speak><break time='2s'/></speak>", "ssml": True}, "silence")

@@ -105,7 +105,6 @@ class JobWebhooks(unittest.TestCase):
         (told,) = eventually(lambda: server.of_job(json.loads(ran.stdout)), "the failure is told")
         self.assertEqual((told["type"], told["job"]["state"]), ("job.failed", "failed"))
         self.assertIn("mb-nobody", told["job"]["error"])
-        self.assertIsNone(told["job"]["promised_at"])
 
     def test_a_job_that_is_over_for_long_is_forgotten_with_its_files(self):
         old, new = self.submit("One."), self.submit("Two.")

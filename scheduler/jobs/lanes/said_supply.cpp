@@ -54,6 +54,9 @@ double prior_rate_of(std::span<const Gpu> gpus, Source grows_at) {
     rates += gpu.slots * (renders_on_cpu(gpu) ? k_cpu_prior_rate : k_gpu_prior_rate);
   }
   if (slots > 0) return rates / slots;
+  for (const Gpu& gpu : gpus)  // paused, say
+    if (shared(gpu) && !gpu.device.empty())
+      return renders_on_cpu(gpu) ? k_cpu_prior_rate : k_gpu_prior_rate;
   return grows_at == Source::cloud ? k_gpu_prior_rate : k_cpu_prior_rate;
 }
 
@@ -61,6 +64,7 @@ double prior_rate_of(std::span<const Gpu> gpus, Source grows_at) {
 Duration replacement_of(std::span<const Gpu> gpus, Duration start, Duration failed_hold) {
   Duration hold{};
   for (const Gpu& gpu : gpus) {
+    if (!shared(gpu)) continue;
     if (serves_now(gpu) || gpu.state == State::starting) return {};
     if (gpu.state == State::failed || gpu.serving()) hold = failed_hold;
   }
@@ -82,7 +86,7 @@ int left_by_users(std::span<const Gpu> gpus, int own) {
 LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source grows_at,
                      const LaneLimits& limits) {
   LaneSupply supply{
-      .most = std::max(left_by_users(gpus, limits.own) + limits.max_gpus - limits.keep_free, 0),
+      .most = std::max(left_by_users(gpus, limits.own) - limits.keep_free, 0) + limits.max_gpus,
       .cold_start = learnt.create_at(grows_at).p90,
       .prior_rate = prior_rate_of(gpus, grows_at)};
   supply.replacement = replacement_of(gpus, supply.cold_start, limits.failed_hold);
@@ -96,7 +100,9 @@ LaneSupply supply_of(std::span<const Gpu> gpus, const Demand& learnt, Source gro
     supply.next_at = supply.starting == 0 ? at : std::min(supply.next_at, at);
     supply.starting += gpu.slots;
   }
+  const int lacking = std::max(limits.keep_free - supply.ready, 0);
   supply.ready = std::max(supply.ready - limits.keep_free, 0);
+  supply.starting = std::max(supply.starting - lacking, 0);
   return supply;
 }
 

@@ -121,11 +121,13 @@ LaneBacklog backlog_of(std::span<const TenantLine> lines, const TenantId& tenant
                        const BatchCapacity& capacity) {
   LaneBacklog lane{.budget = capacity.budget()};
   for (const TenantLine& line : lines) {
-    lane.released_jobs += line.released_jobs;
+    // What the tenant's largest number of running jobs holds back fills no GPU, and stands before nobody else.
+    const bool own = line.tenant == tenant;
+    lane.released_jobs += own ? line.released_jobs : claimable_jobs(line);
     lane.rendering_jobs += line.running_jobs;
-    lane.released += line.released;
+    lane.released += own ? line.released : claimable_work(line);
     lane.rendering += VideoMinutes(line.running.audio() / 2);
-    if (line.tenant == tenant) continue;
+    if (own) continue;
     lane.queued += line.queued;
     lane.queued_jobs += line.queued_jobs;
     lane.buckets += std::clamp(line.bucket.minutes, 0.0, line.queued.count());

@@ -152,8 +152,8 @@ std::optional<JobEstimate> estimate_in(Transaction& transaction, const Division&
   if (job.not_before > now) question.start_wait = job.not_before - now;
   if (job.state == JobState::released) {
     const JobTotal before = released_before(transaction, job);
-    question.lane.released = before.work;
-    question.lane.released_jobs = before.jobs;
+    question.lane.released = std::min(before.work, question.lane.released);
+    question.lane.released_jobs = std::min(before.jobs, question.lane.released_jobs);
   }
   const auto line =
       std::find_if(division.lines.begin(), division.lines.end(),

@@ -34,15 +34,6 @@ std::size_t jobs_left(const TenantLine& line, std::int64_t ahead) {
   return static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
 }
 
-// Released work that an idle GPU would take.
-VideoMinutes claimable_work(const TenantLine& line) {
-  if (line.terms.max_running == 0 || line.released_jobs <= 0) return line.released;
-  const std::int64_t free = std::max<std::int64_t>(line.terms.max_running - line.running_jobs, 0);
-  const double part = static_cast<double>(std::min(free, line.released_jobs)) /
-                      static_cast<double>(line.released_jobs);
-  return VideoMinutes(from_seconds(60 * part * line.released.count()));
-}
-
 // Ten minutes of the tenant's part, if the budget were divided evenly between those that use it.
 std::vector<double> bursts(std::span<const TenantLine> lines, double budget) {
   constexpr double k_used = 0.001;  // video-minutes a minute
@@ -132,6 +123,19 @@ VideoMinutes lendable(std::span<const TenantLine> lines, const BatchCapacity& ca
   if (static_cast<double>(running) >= capacity.utilisation * capacity.gpus) return {};
   const VideoMinutes ahead(from_seconds(capacity.budget() * in_seconds(k_lent_ahead)));
   return std::max(ahead - waiting, VideoMinutes{});
+}
+
+std::int64_t claimable_jobs(const TenantLine& line) {
+  if (line.terms.max_running == 0) return line.released_jobs;
+  const std::int64_t free = std::max<std::int64_t>(line.terms.max_running - line.running_jobs, 0);
+  return std::min(free, line.released_jobs);
+}
+
+VideoMinutes claimable_work(const TenantLine& line) {
+  if (line.released_jobs <= 0) return line.released;
+  const double part =
+      static_cast<double>(claimable_jobs(line)) / static_cast<double>(line.released_jobs);
+  return VideoMinutes(from_seconds(60 * part * line.released.count()));
 }
 
 }  // namespace navtalk

@@ -36,4 +36,8 @@ struct TenantLine {
       submitted_at{};  // when a turn last saw that it had submitted something; the epoch: never
 };
 
+// Released jobs that idle GPUs would take now, and their work.
+std::int64_t claimable_jobs(const TenantLine& line);
+VideoMinutes claimable_work(const TenantLine& line);
+
 }  // namespace navtalk

@@ -87,6 +87,11 @@ bool JobBucket::put(const std::string& key, const fs::path& file,
                     const std::stop_token& stop) const {
   if (rests()) return false;  // before all of the file is read
   const std::string sum = sha256_file(file);
+  if (key.starts_with(k_uploads) && sum != key.substr(k_uploads.size())) {
+    log::error("damaged speech in jobs.folder is not brought to the bucket",
+               {{"file", file.native()}});
+    return false;
+  }
   return done("a job's file cannot be stored in the bucket now", stop,
               [&] { return bucket_.put_file(key, file, sum, stop); });
 }

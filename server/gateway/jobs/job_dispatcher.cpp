@@ -50,7 +50,7 @@ JobDispatcher::JobDispatcher(asio::any_io_executor executor, Parts parts)
       owner_(this_process()),
       changed_(executor),
       ended_(executor),
-      folder_(executor, parts.runs.files, parts.runs.file_threads),
+      folder_(executor, parts.runs.files, parts.folder_looks),
       old_files_(executor, {.store = parts.runs.store,
                             .files = parts.runs.files,
                             .threads = parts.runs.bucket_threads,

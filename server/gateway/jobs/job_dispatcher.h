@@ -73,6 +73,7 @@ class JobDispatcher {
     std::shared_ptr<TraceExporter> traces{};  // nullptr: jobs are not traced
     JobRun::Parts runs;
     BlockingThreads& renewals;  // one thread and no other calls, so that no queue delays a renewal
+    BlockingThreads& folder_looks;  // likewise: a disk that hangs takes it alone
     JobTimes times{};
     PreemptionRules preemption{};
     std::size_t most_runs = 64;  // at once

@@ -64,6 +64,15 @@ void remove_folder(const fs::path& path) {
   if (error) log::warn("a job's files cannot be removed", {{"error", error.message()}});
 }
 
+// Of speech, whose name is its SHA-256.
+bool is_whole(const fs::path& file) {
+  try {
+    return sha256_file(file) == file.filename().native();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void JobFiles::check_folder() const {
@@ -95,7 +104,7 @@ void JobFiles::write_upload(const fs::path& file, std::string_view bytes) const 
     if (young) fs::last_write_time(file, fs::file_time_type::clock::now(), error);
     young = young && !error;  // see sweep_uploads(), which leaves it from now on
   }
-  if (young && !is_damaged(file.filename().native())) return;
+  if (young && is_whole(file)) return;
   // Others may send the same speech at this moment.
   PartialPath partial({.target = file.native() + "." + random_id()});
   errno = 0;
@@ -107,6 +116,7 @@ void JobFiles::write_upload(const fs::path& file, std::string_view bytes) const 
   }
   to.close();
   partial.commit();
+  const auto lock = locked(file.parent_path());  // see remove_damaged()
   put(partial.target(), file);
 }
 
@@ -118,7 +128,7 @@ bool JobFiles::is_damaged(const std::string& audio) const {
   }
 }
 
-// Looks once more where nobody replaces it meanwhile.
+// Looks once more where nobody puts another one there meanwhile.
 void JobFiles::remove_damaged(const std::string& audio) const {
   if (!is_damaged(audio)) return;
   const auto lock = locked(folder_ / "uploads");
@@ -265,8 +275,9 @@ void JobFiles::forget_unshared(const std::string& audio) const {
 
 void JobFiles::share_again(const std::string& audio) const {
   std::error_code gone;
-  if (bucket_ && fs::exists(upload(audio), gone))
-    bucket_->put(JobBucket::upload_key(audio), upload(audio));
+  if (!bucket_ || !fs::exists(upload(audio), gone)) return;
+  mark_unshared(audio);  // it is brought there later where the bucket does not take it now
+  share_upload(audio, {});
 }
 
 std::vector<JobId> JobFiles::with_segments() const {

@@ -153,6 +153,7 @@ asio::awaitable<SlotSearch::Next> SlotSearch::wait_for_store() {
 }
 
 asio::awaitable<SlotSearch::Next> SlotSearch::try_worker() {
+  place_.withdrawn = false;  // it was given a slot
   if (place_.position > 0 && Clock::now() - told_at_ >= parts_.options.queue_told_again)
     tell(place_);
   const OpenRequest request{.client = parts_.client,

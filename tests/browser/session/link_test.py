@@ -24,6 +24,11 @@ def leaves(page):
     page.wait("the gallery is back", lambda: page.find("#gallery").is_displayed())
 
 
+def is_ended(page, error):
+    """By the gateway: no frame comes between the error and the end."""
+    page.run("fakes.sockets.at(-1).tell(arguments[0]); fakes.sockets.at(-1).cut()", error)
+
+
 def gives_up_what_never_opens(page):
     page.switch("hang", True)
     page.choose("ada")
@@ -91,8 +96,7 @@ def keeps_the_badge_after_a_resume(page):
 def keeps_the_log_of_a_session_that_is_over(page):
     page.wait("the text is said", lambda: page.states() == ["said"])
     page.say("Never spoken.")
-    page.tell({"type": "error", "code": "worker_lost", "message": "gone"})
-    page.run("fakes.sockets.at(-1).cut()")
+    is_ended(page, {"type": "error", "code": "worker_lost", "message": "gone"})
     page.shows("The avatar's computer dropped out")
     check(log(page) == ["Written early.", "Never spoken."] and page.states() == ["said", "lost"], f"{log(page)} {page.states()}")
     check(not page.find("#log .again").is_displayed(), "there is nobody to speak it")
@@ -111,8 +115,7 @@ def says_nothing_of_an_avatar_that_is_gone(page):
     page.connected(8)
     page.tell(READY)
     page.wait("it is ready", lambda: "Ada is ready" in page.text("#log"))
-    page.tell({"type": "error", "code": "key_revoked", "message": "revoked"})
-    page.run("fakes.sockets.at(-1).cut()")
+    is_ended(page, {"type": "error", "code": "key_revoked", "message": "revoked"})
     page.shows("Your access was taken back")
     check("Ada is" not in page.text("#log"), page.text("#log"))
 
@@ -124,8 +127,7 @@ def offers_what_helps(page):
     page.wait("the gallery is back", lambda: page.find("#gallery").is_displayed() and page.all(".card[data-avatar=ada]"))
     page.choose("ada")
     page.connected(9)
-    page.tell({"type": "error", "code": "forbidden", "message": "origin"})
-    page.run("fakes.sockets.at(-1).cut()")
+    is_ended(page, {"type": "error", "code": "forbidden", "message": "origin"})
     page.shows("This page may not use the server")
     check([one.text for one in page.all("#veil button")] == ["Choose another avatar"], page.text("#veil"))
 

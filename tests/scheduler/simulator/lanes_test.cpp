@@ -47,9 +47,9 @@ TEST_CASE("a segment that lasts longer than a user may wait is cut, and rendered
   options.rate = 0.25;  // a segment takes 40 s
   const JobSimulatorResult result = simulate({job(0s, "one", 30min)}, JobPolicy::fifo, options);
   CHECK(result.live.max_delay_s == Approx(in_seconds(k_lane_round + k_yield_within)));
-  // At 611 s 11 s of a segment are lost.
-  CHECK(result.repeated_share == Approx(11.0 / (7200 + 11)));
-  CHECK(finish_s(result, "one") == Approx(7200 + 60 + 11));
+  // At 605 s 5 s of a segment are lost.
+  CHECK(result.repeated_share == Approx(5.0 / (7200 + 5)));
+  CHECK(finish_s(result, "one") == Approx(7200 + 60 + 5));
 }
 
 TEST_CASE("no job gets a slot while a user waits, and users are served in turn") {
@@ -86,7 +86,7 @@ TEST_CASE("jobs under each policy delay no user by more than ten seconds, also i
     INFO(name(policy));
     CHECK(result.live.users == sessions.size());
     CHECK(result.live.delayed > 100);
-    CHECK(result.live.max_delay_s > 5);
+    CHECK(result.live.max_delay_s > 2);
     CHECK(result.live.max_delay_s <= in_seconds(k_lane_round + k_yield_within) + 1e-6);
     CHECK(result.live.late_share == 0);
     CHECK(result.taken_back >= result.live.delayed / 2);

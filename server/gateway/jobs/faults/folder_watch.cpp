@@ -13,13 +13,21 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr auto k_folder_look_every = std::chrono::seconds(5);
+constexpr auto k_folder_answers_within = std::chrono::seconds(10);
 
 }  // namespace
 
 void FolderWatch::look_if_due(Signal& changed) {
-  if (looks_ || Clock::now() < next_) return;
+  const auto now = Clock::now();
+  if (looks_) {
+    if (now - begun_ > k_folder_answers_within)
+      say("the disk of the folder does not answer", changed);
+    return;
+  }
+  if (now < next_) return;
   looks_ = true;
-  next_ = Clock::now() + k_folder_look_every;
+  begun_ = now;
+  next_ = now + k_folder_look_every;
   asio::co_spawn(executor_, look(changed), asio::detached);
 }
 
@@ -34,7 +42,11 @@ asio::awaitable<void> FolderWatch::look(Signal& changed) {
   };
   std::string problem = co_await threads_.run(work);
   looks_ = false;
-  if (problem == problem_) co_return;
+  say(std::move(problem), changed);
+}
+
+void FolderWatch::say(std::string problem, Signal& changed) {
+  if (problem == problem_) return;
   if (problem.empty()) {
     log::info("jobs' files can be kept again");
   } else {

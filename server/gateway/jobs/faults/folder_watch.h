@@ -15,7 +15,7 @@ namespace navtalk::server {
 
 class FolderWatch {
  public:
-  // Files and threads outlive it.
+  // Files and threads outlive it. A disk that does not answer keeps a thread.
   FolderWatch(boost::asio::any_io_executor executor, const JobFiles& files,
               BlockingThreads& threads)
       : executor_(executor), files_(files), threads_(threads) {}
@@ -26,7 +26,7 @@ class FolderWatch {
   void look_if_due(Signal& changed);
   // The next look is due at once: a file could not be kept.
   void doubt() { next_ = {}; }
-  // What was wrong with the folder at the last look, with its path; empty: nothing.
+  // What was wrong with the folder at the last look, with its path, or that it has not answered for ten seconds; empty: nothing.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -36,7 +36,9 @@ class FolderWatch {
   const boost::asio::any_io_executor executor_;
   const JobFiles& files_;
   BlockingThreads& threads_;
-  Clock::time_point next_{};
+  void say(std::string problem, Signal& changed);
+
+  Clock::time_point next_{}, begun_{};  // of the next look, and of the last one
   bool looks_ = false;
   std::string problem_{};
 };

@@ -96,8 +96,8 @@ std::vector<std::string> heard_words(std::string_view text) {
   std::vector<std::string> heard = {plain_words(text)};
   std::set<std::string> known = {std::string(text)};
   for (const std::string& part : {std::string(text), without_unspoken(text)}) {
-    for (const std::string& form :
-         {part, without_tags(part), without_tags(part, ""), without_tags_in_words(part)}) {
+    for (const std::string& form : {part, without_ssml(part), without_tags(part),
+                                    without_tags(part, ""), without_tags_in_words(part)}) {
       const auto [unknown, is_new] = known.insert(without_references(form));
       if (!is_new) continue;
       std::string words = plain_words(*unknown);

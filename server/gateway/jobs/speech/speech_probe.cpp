@@ -173,7 +173,7 @@ bool SpeechProbe::may_be_long(const JobText& text) const {
 // Where the first words are signs and tags alone, espeak-ng is asked: it speaks "+", and not "?".
 bool SpeechProbe::may_be_silent(const JobText& text) {
   constexpr std::size_t k_looked_at = 1000;  // bytes; this is of the I/O thread
-  const std::string plain = without_tags(text.text);
+  const std::string plain = text.ssml ? without_tags(text.text) : without_ssml(text.text);
   return plain_words(std::string_view(plain).substr(0, k_looked_at)).empty();
 }
 

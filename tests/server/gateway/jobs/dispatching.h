@@ -300,12 +300,14 @@ class Dispatching {
                                       .heartbeat = setup_.heartbeat,
                                       .report_timeout = setup_.report_timeout},
                              .renewals = renewals_,
+                             .folder_looks = folder_looks_,
                              .times = setup_.times,
                              .preemption = setup_.preemption,
                              .most_runs = setup_.most_runs}};
   CoroutineScope coroutines_{io_};
   // They end first, since they resume coroutines.
-  BlockingThreads threads_{k_threads}, bucket_threads_{1}, renewals_{1}, slot_renewals_{1};
+  BlockingThreads threads_{k_threads}, bucket_threads_{1}, renewals_{1}, folder_looks_{1},
+      slot_renewals_{1};
   std::jthread thread_;
 };
 
