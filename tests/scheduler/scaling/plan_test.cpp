@@ -38,6 +38,20 @@ TEST_CASE(
   CHECK(pool.did() == "destroy g3; destroy g0");
 }
 
+TEST_CASE("slots that no job gets are there before those for offline work") {
+  Pool pool;
+  pool.limits.min_free = 1;
+  pool.limits.max_free = 1;
+  pool.limits.keep_free = 2;
+  pool.add(Source::cloud, State::idle);
+  CHECK(pool.did() == "");
+  pool.snapshot.offline = 1;
+  CHECK(pool.did() == "create cloud; create cloud");
+  pool.add(Source::cloud, State::idle);
+  pool.add(Source::cloud, State::running, 1).lent = 1;
+  CHECK(pool.did() == "");
+}
+
 TEST_CASE("static does nothing between MIN and FREE, and gives back what is above FREE") {
   Pool pool;
   pool.limits.min_free = 1;

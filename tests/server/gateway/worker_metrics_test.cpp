@@ -63,6 +63,9 @@ TEST_CASE("a gateway tells the figures of its workers, and does without one that
   GatewayPool pool;
   const Gpu gpu = pool.add_worker_at(worker.url());
   pool.add_dead_worker();
+  const Gpu elsewhere = pool.add_worker_at(worker.url(), "elsewhere");  // where another one listens
+  pool.locked()->script("UPDATE gpus SET host = 'there' WHERE id = '" + elsewhere.id.text +
+                        "'; COMMIT");
   Received received;
   MediaClient client(pool, received);
   REQUIRE(client.until_media(MediaKind::video));
@@ -82,4 +85,5 @@ TEST_CASE("a gateway tells the figures of its workers, and does without one that
         "\nnavtalk_worker_stage_seconds_total{" + label + ",stage=\"encode\"} "})
     CHECK_THAT(page, Catch::Contains(line));
   CHECK_THAT(page, Catch::Contains("\nnavtalk_store_up 1\n"));
+  CHECK_THAT(page, !Catch::Contains("\nnavtalk_worker_pictures_total{gpu=\"" + elsewhere.id.text));
 }

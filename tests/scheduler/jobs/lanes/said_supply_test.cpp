@@ -57,6 +57,11 @@ TEST_CASE("slots that serve, without those of users, and those that start are co
   const LaneSupply kept =
       supply_of(gpus, learnt_leads(), Source::cloud, {.own = 3, .max_gpus = 6, .keep_free = 3});
   CHECK(kept.ready == 1);
+  const LaneSupply more =
+      supply_of(gpus, learnt_leads(), Source::cloud, {.own = 3, .max_gpus = 6, .keep_free = 6});
+  CHECK(more.ready == 0);
+  CHECK(more.starting == 1);
+  CHECK(more.most == 6);
   CHECK(kept.most == 7);
 }
 
@@ -90,6 +95,11 @@ TEST_CASE(
   CHECK(replacement({silent}) == 210s);
   CHECK(replacement({supply_gpu(State::failed, 1), supply_gpu(State::running, 1, 1)}) == 0s);
   CHECK(replacement({supply_gpu(State::failed, 1), supply_gpu(State::starting, 1)}) == 0s);
+  Gpu dedicated = supply_gpu(State::starting, 1);
+  dedicated.dedicated_to = {"acme"};
+  CHECK(replacement({dedicated}) == 150s);
+  dedicated.state = State::idle;
+  CHECK(replacement({dedicated}) == 150s);
   const LaneSupply supply{.cold_start = 150s, .replacement = 210s};
   CHECK(until_next(supply, k_gpu_begun) == 210s);
 }
@@ -108,6 +118,10 @@ TEST_CASE(
   CHECK(prior({cpu}, Source::cloud) == k_cpu_prior_rate);
   CHECK(prior({cpu, supply_gpu(State::starting, 3)}) == Approx(0.8));
   CHECK(prior({cpu, supply_gpu(State::failed, 3)}) == k_cpu_prior_rate);
+  Gpu asleep = supply_gpu(State::paused, 1);
+  asleep.source = Source::local;
+  asleep.device = "cuda:0";
+  CHECK(prior({asleep}) == k_gpu_prior_rate);
   Gpu external = supply_gpu(State::idle, 1);
   external.source = Source::external;
   CHECK(prior({external}) == k_cpu_prior_rate);

@@ -338,6 +338,23 @@ TEST_CASE(
   CHECK(lane.queued_jobs == 5);
 }
 
+TEST_CASE("jobs that their tenant's bound holds back stand before nobody else") {
+  std::vector<TenantLine> lines(2);
+  lines[0] = {.tenant = {"bounded"}, .terms = {.max_running = 1}};
+  lines[0].released = VideoMinutes(120min);
+  lines[0].released_jobs = 2;
+  lines[0].running_jobs = 1;
+  lines[1].tenant = {"other"};
+  const BatchCapacity capacity{.gpus = 10, .rate = 1};
+  const LaneBacklog lane = backlog_of(lines, {"other"}, capacity);
+  CHECK(lane.released_jobs == 0);
+  CHECK(lane.released == VideoMinutes{});
+  CHECK(lane.speed == 10);
+  CHECK(backlog_of(lines, {"bounded"}, capacity).released_jobs == 2);
+  lines[0].running_jobs = 0;
+  CHECK(backlog_of(lines, {"other"}, capacity).released == VideoMinutes(60min));
+}
+
 TEST_CASE("a finish time beyond all bounds is a long time, not a wrong one") {
   FinishQuestion question = k_typical;
   question.share = 1e-30;

@@ -11,6 +11,7 @@
 #include "core/base/guarded.h"
 #include "core/checkpoint/checkpoint.h"
 #include "tests/fakes/loopback_server.h"
+#include "tests/server/gateway/jobs/memory_bucket.h"
 #include "tests/temporary_directory.h"
 
 using namespace navtalk;
@@ -124,11 +125,24 @@ TEST_CASE("a file is not read while the bucket rests") {
   const auto deadline = std::chrono::steady_clock::now() + 60s;
   bool read = true;
   while (read && std::chrono::steady_clock::now() < deadline) {
-    CHECK_FALSE(bucket.put("uploads/a", folder / "speech"));
+    CHECK_FALSE(bucket.put("a/0", folder / "speech"));
     try {
-      read = bucket.put("uploads/a", folder / "none");
+      read = bucket.put("a/0", folder / "none");
     } catch (const Error&) {  // it was opened
     }
   }
   CHECK_FALSE(read);
+}
+
+TEST_CASE("damaged speech is not put over that of the bucket") {
+  const TemporaryDirectory folder;
+  MemoryBucket memory;
+  const auto bucket = memory.open();
+  const std::string audio = sum_of_text("speech"), key = JobBucket::upload_key(audio);
+  std::ofstream(folder / "speech") << "speech";
+  std::ofstream(folder / "damaged") << "speecg";
+  CHECK(bucket->put(key, folder / "speech"));
+  CHECK_FALSE(bucket->put(key, folder / "damaged"));
+  CHECK(bucket->fetch(key, folder / "back") == Found::there);
+  CHECK(bytes_of(folder / "back") == "speech");
 }

@@ -64,6 +64,8 @@ TEST_CASE(
   CHECK(hears("foul <metadata>kind</metadata> language", "foul language"));
   CHECK(hears("<speak>foul<SCRIPT x='1'>kind</script>language</speak>", "foul language"));
   CHECK(hears("fo<style>kind</style>ul", "foul"));
+  CHECK(hears("<foul <break/> language>", "foul language"));
+  CHECK(hears("<foul <!-- --> language>", "foul language"));
   CHECK(hears("foul <style>kind <b>and</b> warm</style> language", "foul language"));
   CHECK(hears("<metadata>foul language</metadata>", "foul language"));
   CHECK_FALSE(hears("foul <p>kind</p> language", "foul language"));
