@@ -198,8 +198,9 @@ class Jobs(unittest.TestCase):
         ran = self.navtalk("job", "submit", "--avatar", "ada", "--audio", str(short), "--fps", "5", "--wait")
         self.assertEqual(ran.returncode, 3, ran.stderr)
         self.assertIn("shorter than one frame", ran.stderr)
-        wordless = self.submit({"avatar": "ada", "text": "...", "output": {"width": 64, "fps": 5}})
-        self.assertIn("nothing that can be spoken", self.over(wordless, "failed")["error"])
+        status, body = self.gateway.ask("POST", "/v1/jobs", {"avatar": "ada", "text": "..."})
+        self.assertEqual(status, 422, body)
+        self.assertIn("nothing that can be spoken", body)
         self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
 
     def test_what_a_worker_lacks_fails_no_job(self):
@@ -381,11 +382,11 @@ class Jobs(unittest.TestCase):
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as stream:
             self.assertEqual(stream.status, 204)
 
-    def test_a_finish_time_is_promised_once_jobs_are_known(self):
+    def test_a_finish_time_is_promised_from_the_first_job_on(self):
         asked = {"avatar": "ada", "text": "Hello there, my dear friend.", "output": {"width": 64, "fps": 5}}
         job = self.submit(asked)
-        self.assertIsNone(job["eta_s"])
-        for _ in range(10):  # the rate is learnt a moment after a job is over
+        self.assertIsNotNone(self.over(job)["first_promised_at"])
+        for _ in range(10):  # a lane that counts on no slot yet promises later
             self.over(job)
             job = self.submit(asked)
             if job["eta_s"]:
@@ -558,10 +559,10 @@ class Jobs(unittest.TestCase):
     def test_the_status_of_a_job_has_its_promise_and_its_events(self):
         job = self.over(self.submit({"avatar": "ada", "text": "Hi.", "output": {"width": 64, "fps": 5}}))
         told = json.loads(self.navtalk("job", "status", job["id"]).stdout)
-        self.assertIsNone(told["promised_at"])
+        self.assertIsNotNone(told["promised_at"])
         self.assertEqual([told["events"][0]["event"], told["events"][-1]["event"]], ["submit", "finish"])
         ran = subprocess.run([PROGRAM, "job", "status", job["id"], "--url", self.gateway.url], capture_output=True, text=True, check=True)
-        self.assertIn("No finish time was promised.", ran.stdout)
+        self.assertIn(f"Promised for {told['promised_at']}", ran.stdout)
         self.assertRegex(ran.stdout, r"finish +done")
         status, body = self.gateway.ask("GET", f"/v1/jobs/{job['id']}/events", **{"Accept": "application/json, */*;q=0.1"})
         self.assertEqual((status, json.loads(body)["events"]), (200, told["events"]))

@@ -32,13 +32,13 @@ TEST_CASE("a user who finds all slots lent takes the newest job's within ten sec
   const JobSimulatorResult result = simulate(jobs, JobPolicy::fifo, options);
   CHECK(result.taken_back == 1);
   CHECK(result.live.delayed == 1);
-  // Looked at after a second; the second job's next segment ends at 605 s.
-  CHECK(result.live.max_delay_s == Approx(5));
+  // Looked at after a second; the second job's next segment would end at 605 s only.
+  CHECK(result.live.max_delay_s == Approx(3));
   CHECK(result.live.late_share == 0);
   CHECK(finish_s(result, "first") == Approx(1800));
-  // It goes on behind its finished segment.
-  CHECK(finish_s(result, "second") == Approx(1800 + 60));
-  CHECK(result.repeated_share == 0);
+  // It goes on behind its finished segment, and has lost 8 s.
+  CHECK(finish_s(result, "second") == Approx(1800 + 60 + 8));
+  CHECK(result.repeated_share == Approx(8.0 / (3600 + 8)));
   CHECK(result.most_lent == 2);
 }
 
