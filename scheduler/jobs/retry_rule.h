@@ -24,7 +24,7 @@ constexpr Duration retry_delay(const JobRules& rules, int attempt) {
   return std::min(delay, rules.longest_delay);
 }
 
-// Between the loss of that number, counted from 1, and the next try: the first is no reason to wait.
+// The pause before the next try after so many losses. The first loss is no reason to wait.
 constexpr Duration delay_after_loss(const JobRules& rules, int losses) {
   return losses > 1 ? retry_delay(rules, losses - 1) : Duration{};
 }

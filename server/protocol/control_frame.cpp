@@ -14,7 +14,7 @@ constexpr JsonBounds k_bounds{
     .bytes = k_longest_start, .levels = k_deepest_control, .unique_keys = true};
 constexpr std::size_t k_shown_bytes = 200;  // of what is wrong, which quotes the client
 
-// Of a text that is no longer than a control frame may be, and has no type.
+// Why no type was found in a text, which is short enough for a control frame.
 std::string why_no_type(const std::string& text) {
   const auto parsed = parse_bounded(text, k_bounds);
   const auto* refused = std::get_if<JsonRefusal>(&parsed);
